@@ -1,4 +1,4 @@
-/** One way to the server: JSON, token, problems as errors, and a patient 401. */
+/** HTTP client: JSON, access token, problem details as errors, and retry after a new sign-in. */
 import { address } from "./config";
 import { ApiError, errorOf } from "./errors";
 import { accessToken, renew } from "./session";
@@ -23,7 +23,7 @@ export function withQuery(path: string, query: Query = {}): string {
   return text ? `${path}?${text}` : path;
 }
 
-/** The bare response, after sign-in and refusals are dealt with. For downloads and ETags. */
+/** Sends a request and returns the raw response, for downloads and ETags. Throws `ApiError` for failures. */
 export async function request(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
   for (;;) {
     const token = accessToken();
@@ -71,7 +71,7 @@ export const api = {
   upload: <T>(path: string, form: FormData): Promise<T> => json<T>("POST", path, { form }),
 };
 
-/** Hands a file to the person. */
+/** Downloads a file in the browser. */
 export function download(name: string, content: Blob | string, type = "application/json"): void {
   const url = URL.createObjectURL(typeof content === "string" ? new Blob([content], { type }) : content);
   const link = document.createElement("a");

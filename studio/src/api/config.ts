@@ -1,12 +1,13 @@
 /**
- * Where the API is. The server that serves the Studio also serves `config.json` beside it; a Studio on another origin has
- * its own, with the address of the server. `plugins` are ES modules to load before the first page.
+ * Location of the API. The server that serves the Studio also serves `config.json` beside it. A Studio on another
+ * origin has its
+ * own file with the URL of the server. `plugins` are ES modules to load before the first page.
  */
 export type Config = { api: string; plugins: string[] };
 
 let current: Config = { api: "", plugins: [] };
 
-/** The folder of the Studio, from the `<base>` of the page: `/` or `/somewhere/`. */
+/** Base path of the Studio, from the `<base>` of the page: `/` or `/somewhere/`. */
 export const basePath = (): string => new URL(document.baseURI).pathname;
 
 export async function loadConfig(): Promise<Config> {
@@ -18,7 +19,7 @@ export async function loadConfig(): Promise<Config> {
   return current;
 }
 
-/** The full address of a path of the API. */
+/** Full URL of an API path. */
 export function address(path: string): string {
   const root = current.api ? current.api.replace(/\/$/, "") : basePath().replace(/\/$/, "");
   return root + path;

@@ -1,4 +1,4 @@
-/** What the server says when it refuses (RFC 9457), as an error whose message can be shown. */
+/** Problem details of the server (RFC 9457), as an error with a message for users. */
 export type ProblemDetail = {
   path?: string;
   message: string;

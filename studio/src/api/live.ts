@@ -1,6 +1,7 @@
 /**
- * One socket for everything that is watched. The server sends the state first and then each change with its version, so a
- * watcher never misses what happened between reading and subscribing; after a lost connection it asks from its last version.
+ * One WebSocket for all subscriptions. The server sends the state first and then each change with its version, so a
+ * subscriber
+ * misses nothing between reading and subscribing. After a reconnect, a subscription resumes from its last version.
  */
 import { liveAddress } from "./config";
 import { accessToken } from "./session";
@@ -23,7 +24,7 @@ let attempts = 0;
 let last = 0;
 let timer: ReturnType<typeof setTimeout> | null = null;
 
-/** Calls `onMessage` for the state and each change; returns how to stop. */
+/** Calls `onMessage` for the state and each change. Returns a function that unsubscribes. */
 export function watch(topic: Topic, key: string | null, onMessage: (message: LiveMessage) => void): () => void {
   last += 1;
   const one: Watch = { id: `s${last}`, topic, key, after: null, onMessage };
@@ -51,7 +52,7 @@ function connect(): void {
   socket = current;
   current.onopen = () => {
     attempts = 0;
-    // The token travels as the first message, not in the address: addresses are written to logs.
+    // The token is sent as the first message and not in the URL, because URLs are logged.
     const token = accessToken();
     if (token) current.send(JSON.stringify({ op: "auth", token }));
     for (const one of watches.values()) subscribe(current, one);

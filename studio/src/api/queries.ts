@@ -1,4 +1,4 @@
-/** Every question to the server by its name: keys of one resource begin alike, so that one call forgets them all. */
+/** Queries of the server. Keys of one resource share a prefix, so that one call invalidates all of them. */
 import { keepPreviousData, QueryClient, queryOptions } from "@tanstack/react-query";
 import { api, type Query } from "./client";
 import { ApiError } from "./errors";
@@ -8,7 +8,7 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
-      // Without a network a question fails and says so: one that waits for it would show a page that loads for ever.
+      // Without a network a query fails with an error. Waiting for the network would show a page that never loads.
       networkMode: "always",
       refetchOnReconnect: true,
       retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
@@ -18,7 +18,7 @@ export const queryClient = new QueryClient({
 
 const path = (...parts: string[]): string => `/api/${parts.map(encodeURIComponent).join("/")}`;
 
-/** A list of the server under `/api/name`; the page before stays until the next one is there. */
+/** A list under `/api/name`. The previous page stays visible until the next one is loaded. */
 export const list = <Item>(name: string, query: Query = {}) =>
   queryOptions({
     queryKey: [name, "list", query],
@@ -28,7 +28,7 @@ export const list = <Item>(name: string, query: Query = {}) =>
 
 export const definitions = {
   list: (query: Query) => list<T.DefinitionSummary>("definitions", query),
-  /** Those to choose from, by name. */
+  /** All definitions for selection fields, by name. */
   known: () => ({ ...list<T.DefinitionSummary>("definitions", { limit: 500, sort: "name" }), staleTime: 30_000 }),
   one: (id: string, version: string | number = "latest") =>
     queryOptions({
@@ -87,7 +87,7 @@ export const instances = {
     queryOptions({
       queryKey: ["instances", "moment", id, version],
       queryFn: ({ signal }) => api.get<T.MomentDetail>(path("instances", id, "moments", String(version)), {}, signal),
-      // What was committed does not change any more.
+      // Committed states are immutable.
       staleTime: Number.POSITIVE_INFINITY,
     }),
   children: (id: string) =>
@@ -128,6 +128,6 @@ export const statistics = (range: string) =>
 
 export { path as apiPath };
 
-/** After a write: whatever was asked about these is asked again. */
+/** Refetches all queries of these resources after a write. */
 export const invalidate = (...names: string[]): Promise<unknown> =>
   Promise.all(names.map((name) => queryClient.invalidateQueries({ queryKey: [name] })));

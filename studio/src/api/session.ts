@@ -1,6 +1,7 @@
 /**
- * Who is signed in. A request that meets 401 first tries the refresh token, once for all waiting requests; if that fails
- * it asks for a sign-in over the page as it stands and waits. Nothing on the page is lost, and nothing has to be resent by hand.
+ * Session of the signed-in user. A request with status 401 first uses the refresh token, once for all waiting
+ * requests. If that
+ * fails, it opens the sign-in dialog above the current page and waits. The request is then repeated automatically.
  */
 import { create } from "zustand";
 import { address } from "./config";
@@ -37,7 +38,7 @@ export const accessToken = (): string | null => useSession.getState().tokens?.ac
 let waiting: (() => void)[] = [];
 let refreshing: Promise<boolean> | null = null;
 
-/** Resolves when there is a token that may be better than `used`. */
+/** Resolves when a token newer than `used` is available. */
 export async function renew(used: string | null): Promise<void> {
   if (accessToken() !== used) return;
   refreshing ??= refresh().finally(() => {
@@ -94,7 +95,7 @@ export async function signOut(): Promise<void> {
   location.assign(document.baseURI);
 }
 
-/** The server ends every session of whoever changes the password; here a new one goes on in its place. */
+/** The server ends all sessions of the user, so a new one is opened here. */
 export async function changePassword(current: string, password: string): Promise<void> {
   if (!(await loadMe())) return;
   const { me, tokens } = useSession.getState();
@@ -107,7 +108,9 @@ export async function changePassword(current: string, password: string): Promise
   await signIn(me?.id ?? "", password);
 }
 
-/** Asks who we are; false when nobody is signed in. A server without accounts says that everybody is somebody. */
+/**
+ * Loads the current user. Returns false if no user is signed in. A server without accounts returns an anonymous user.
+ */
 export async function loadMe(): Promise<boolean> {
   const token = accessToken();
   const answer = await fetch(address("/api/auth/me"), token ? { headers: { Authorization: `Bearer ${token}` } } : {});
@@ -121,7 +124,7 @@ export async function loadMe(): Promise<boolean> {
   return true;
 }
 
-/** Whether the person may do this. What one may not do is not offered. */
+/** Whether the user has a permission. Actions without permission are not shown. */
 export function useCan(): (permission: string) => boolean {
   const permissions = useSession((session) => session.me?.permissions);
   return (permission) => allowed(permissions ?? [], permission);

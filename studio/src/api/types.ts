@@ -1,9 +1,9 @@
-/** What the server sends. `schema.ts` is generated from `openapi.json` (`npm run types`); here the names are short. */
+/** Short names for the API types. `schema.ts` is generated from `openapi.json` (`npm run types`). */
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
-/** The server sends every field of an answer; only requests may leave some out. */
+/** Responses contain every field; only requests may omit optional ones. */
 type Full<T> = T extends readonly (infer Item)[]
   ? Full<Item>[]
   : T extends object

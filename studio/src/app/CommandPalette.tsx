@@ -18,7 +18,7 @@ const t = defineMessages("palette", {
   none: "No matches.",
 });
 
-/** Everything by a few letters. Opens with Ctrl+K. */
+/** Command palette: pages, definitions and commands by fuzzy search. Opens with Ctrl+K. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);

@@ -32,7 +32,7 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
       toast.done(t("done"));
       onClose();
     } catch (error) {
-      // The server does not tell a wrong name from a wrong password; here there is no name to be wrong.
+      // The server does not distinguish a wrong user from a wrong password. The user is known to be right here.
       setProblem(
         error instanceof ApiError && error.status === 401
           ? t("wrong")

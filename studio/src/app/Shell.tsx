@@ -130,7 +130,7 @@ function Side({ onFind }: { onFind: () => void }) {
 const typing = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Ctrl+K everywhere; `g` and a letter goes to a page. */
+/** Global shortcuts: Ctrl+K, and `g` with a letter for a page. */
 function useKeys(open: () => void): void {
   const navigate = useNavigate();
   useEffect(() => {

@@ -13,7 +13,7 @@ const t = defineMessages("signIn", {
   first: "On its first start, the server prints the initial password unless HOLDFAST_ADMIN_PASSWORD sets it.",
 });
 
-/** Stands over the page as it is, so that a lost session loses no edits. */
+/** Shown above the current page, so that an expired session loses no edits. */
 export function SignIn() {
   const { me, signInNeeded } = useSession();
   const [typed, setUser] = useState<string>();

@@ -25,7 +25,7 @@ const STEPS = [
   ["watch", "watchText", "/instances"],
 ] as const;
 
-/** Three cards, once, on the page that they speak of and on no other: there is work below them. They can be ignored. */
+/** Introduction in three cards, shown once, each only on the page it describes. */
 export function Tour() {
   const navigate = useNavigate();
   const { pathname } = useLocation();

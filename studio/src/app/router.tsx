@@ -14,7 +14,7 @@ const root = createRootRoute({
   errorComponent: ({ error }) => <Failed error={error} retry={() => location.reload()} />,
 });
 
-/** The first page that this person may see. */
+/** Redirects to the first page that the user may see. */
 const home = createRoute({
   getParentRoute: () => root,
   path: "/",

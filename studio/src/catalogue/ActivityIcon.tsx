@@ -1,4 +1,4 @@
-/** Icons of activities by the names that descriptors use. Line drawings on 16 pixels; an unknown name is a box. */
+/** Icons of activities by the names in descriptors. Line icons on a 16-pixel grid; an unknown name is a box. */
 
 const PATHS: Readonly<Record<string, string>> = {
   "alert-triangle": "M8 2.5 14.2 13.2H1.8zM8 6.4v3.2M8 11.4v.1",

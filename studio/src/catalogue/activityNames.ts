@@ -1,4 +1,4 @@
-/** What people call the activities of an instance: their own names, or the title of their type, as on the drawing. */
+/** Display names of activities: their own name, or the title of their type. */
 import { useMemo } from "react";
 import type { Catalogue } from "../model/descriptors";
 import { type Definition, placesOf, titleOf } from "../model/document";
@@ -6,7 +6,7 @@ import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
 import { useCatalogue } from "./useCatalogue";
 
-/** What tells of an activity: a journal entry, an incident, a bookmark. */
+/** Reference to an activity: a journal entry, an incident or a bookmark. */
 type ActivityReference = {
   readonly activity_id: string | null;
   readonly name?: string | null;
@@ -16,7 +16,7 @@ type ActivityReference = {
 export interface ActivityNames {
   of(told: ActivityReference | string | null): string;
   has(id: string): boolean;
-  /** The id where others are called the same; empty where the name is enough. */
+  /** The id if other activities have the same name; empty otherwise. */
   mark(id: string | null): string;
 }
 
@@ -34,7 +34,7 @@ export function activityNamesIn(document: Definition, catalogue: Catalogue): Act
       if (told === null) return "";
       if (typeof told === "string") return titles.get(told) ?? told;
       const { activity_id: id, name, type } = told;
-      // Activities inside of a workflow that is used as one are not in this document.
+      // Activities inside of a workflow used as an activity are not part of this document.
       return titles.get(id ?? "") ?? name ?? (type ? catalogue.get(type)?.display_name : null) ?? id ?? "";
     },
     mark: (id) => (id !== null && (uses.get(titles.get(id) ?? "") ?? 0) > 1 ? id : ""),

@@ -1,4 +1,4 @@
-/** What the server knows of activity types; asked once, and again after a while. */
+/** Activity descriptors of the server, cached. */
 
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api } from "../api/client";

@@ -162,7 +162,7 @@ type FilterProps = {
 };
 
 function Filters({ filters, onChange }: FilterProps) {
-  // Folders and labels are few; they are read from one large page rather than asked for apart.
+  // Folders and labels are few, so they are taken from one large page instead of a request of their own.
   const known = useQuery(definitions.known());
   const { folders, labels } = useMemo(() => facets(known.data?.items ?? []), [known.data]);
   return (

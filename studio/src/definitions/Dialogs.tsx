@@ -9,7 +9,7 @@ import { t } from "./messages";
 import { NewDialog } from "./NewDialog";
 import { RunDialog } from "./RunDialog";
 
-/** What a page asks before it does something. */
+/** Request to open a dialog. */
 export type DialogRequest =
   | { kind: "new" }
   | { kind: "run" | "duplicate"; row: DefinitionSummary }

@@ -4,7 +4,7 @@ import type { ImportedFile } from "../api/types";
 import { Badge, Button, Dialog } from "../ui";
 import { t } from "./messages";
 
-/** Files dropped anywhere on the page. */
+/** File drop on the whole page. */
 export function useFileDrop(take: ((files: FileList) => void) | null) {
   const [over, setOver] = useState(false);
   const depth = useRef(0);

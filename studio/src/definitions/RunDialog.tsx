@@ -40,12 +40,12 @@ const t = defineMessages("run", {
 });
 
 type RunProps = {
-  id: string /** What stands on the canvas now, if it is more than what was saved. */;
+  id: string /** Current document of the canvas, if it differs from the saved one. */;
   document?: Document;
   onClose: () => void;
 };
 
-/** Starts an instance, and says of which version. Values of the last time stand in the form. */
+/** Starts an instance and names its version. The form is prefilled with the values of the last run. */
 export function RunDialog({ id, document, onClose }: RunProps) {
   const latest = useQuery(definitions.one(id));
   return (

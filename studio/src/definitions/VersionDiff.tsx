@@ -32,7 +32,7 @@ const TONES: Record<Change, Tone> = { added: "ok", removed: "bad", changed: "wai
 
 type Line = { what: string; change: Change; activity: string | null; fields: FieldChange[] };
 
-/** Two drawings side by side with the differences marked, and every difference in words below. */
+/** Two diagrams side by side with the differences marked, and a table of all differences. */
 export function VersionDiff({ id, from, to, one }: { id: string; from: number; to: number; one: boolean }) {
   const diff = useQuery(definitions.diff(id, from, to));
   const before = useQuery(definitions.one(id, from));
@@ -75,7 +75,7 @@ type ChangesWithNamesProps = {
 
 const NOTHING: Document = { root: { id: "root", type: "Sequence" } };
 
-/** What was removed is called as it was before. */
+/** Removed activities keep their old names. */
 function ChangesWithNames({ diff, before, after, onSelect }: ChangesWithNamesProps) {
   const then = useActivityNames(before ?? NOTHING);
   const now = useActivityNames(after ?? NOTHING);
@@ -107,7 +107,7 @@ function Side({ version, document, diff, old, selected, onSelect }: SideProps) {
   );
 }
 
-/** What is marked on the older drawing, and what on the newer. */
+/** Changes marked on the older and on the newer diagram. */
 const isMarkedOn = (change: Change, old: boolean): boolean =>
   change === "changed" || change === (old ? "removed" : "added");
 
@@ -125,7 +125,7 @@ const edgeMarks = (diff: DefinitionDiff, old: boolean): Record<string, string> =
       .map((one) => [`${one.from}|${one.outcome ?? "Done"}|${one.to}`, one.change]),
   );
 
-/** An expression reads as it was typed; the language is in the way here. */
+/** Shows the source of an expression without its language. */
 function expressionText(value: unknown): string {
   if (typeof value === "object" && value !== null) {
     const [only, ...others] = Object.entries(value);

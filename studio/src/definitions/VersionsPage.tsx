@@ -39,7 +39,7 @@ const t = defineMessages("versions", {
   one1: "Combined",
 });
 
-/** Every version, what changed between two of them on the drawing and in words, and a way back. */
+/** All versions, the difference between two of them, and rollback. */
 export function VersionsPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useQuery(definitions.versions(id));

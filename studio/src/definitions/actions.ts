@@ -1,4 +1,4 @@
-/** What can be done with definitions, with its message. Each forgets what it made old. */
+/** Actions on definitions, with their toasts. Each action invalidates the affected queries. */
 import { api, download, request } from "../api/client";
 import { apiPath, invalidate } from "../api/queries";
 import type { BulkResult, DefinitionSummary, ImportedFile, PublishResult } from "../api/types";
@@ -39,7 +39,7 @@ export async function exportAll(ids: readonly string[]): Promise<void> {
   download("definitions.zip", await response.blob());
 }
 
-/** The same workflow as a Python program. */
+/** Exports the workflow as a Python program. */
 export async function exportPython(id: string): Promise<void> {
   const response = await request("GET", apiPath("definitions", id, "export"), {
     query: { format: "python", version: "latest" },

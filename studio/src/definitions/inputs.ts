@@ -1,4 +1,4 @@
-/** What a definition asks of whoever starts it. */
+/** Form schema of the inputs of a definition, and its possible start activities. */
 import type { Schema } from "../ui/schema";
 
 type Declared = {
@@ -48,7 +48,7 @@ export function inputSchema(document: Record<string, unknown>): Schema {
   };
 }
 
-/** The activities of the outermost container: where an instance may be made to begin. */
+/** Activities of the outermost flowchart, where an instance can start. */
 export function startsOf(
   document: Record<string, unknown>,
   titled: (type: string) => string | undefined,

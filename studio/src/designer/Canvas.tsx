@@ -1,4 +1,4 @@
-/** The canvas that is edited: React Flow shows it, every change goes through a command of the session. */
+/** Editable canvas. React Flow renders it; every change is a command of the session. */
 
 import {
   Background,
@@ -123,7 +123,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     [graph, level.kind, places, direction, selection, problems, readOnly],
   );
 
-  // React Flow's own nodes: between two edits they also hold what a drag has moved so overview.
+  // Local nodes of React Flow: between two edits they also hold the positions of a drag.
   const [nodes, setNodes] = useState<AnyNode[]>(() => toNodes(drawing, []));
   const drawn = useRef(drawing);
   const moving = useRef(new Map<string, Point>());
@@ -189,7 +189,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       if (settled.size > 0) {
         moving.current.clear();
         settle(settled);
-        // Whatever the command made of it: the cards stand where the document says.
+        // Resets the cards to the positions of the document, whatever the command changed.
         setNodes((before) =>
           toNodes(
             drawn.current,
@@ -331,7 +331,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
 
   const onPaneClick = useCallback(
     (event: { readonly detail: number; readonly clientX: number; readonly clientY: number }) => {
-      // From afar the cards are no elements of the canvas, which would forget them by itself.
+      // The overview has no card elements, so React Flow does not clear the selection by itself.
       if (overview.scene !== null) session.select([]);
       if (event.detail !== 2 || readOnly) return;
       const at = { x: event.clientX, y: event.clientY };

@@ -1,4 +1,4 @@
-/** Somebody else saved in between: both versions side by side, and the author decides. */
+/** Save conflict: shows the differences, and the author chooses a version. */
 
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client";

@@ -11,7 +11,7 @@ import { type Choice, Picker } from "./QuickAdd";
 
 const t = defineMessages("connect", { label: "Connect {title} to" });
 
-/** Connecting by keyboard: outcomes and targets in one list. */
+/** Connect by keyboard: outcomes and targets in one list. */
 export function ConnectBox({ from, at, onClose }: { from: string; at: { x: number; y: number }; onClose: () => void }) {
   const session = useEditorSession();
   const { document, catalogue, focus } = useEditor((snapshot) => snapshot);

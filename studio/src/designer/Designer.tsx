@@ -1,4 +1,4 @@
-/** Library, canvas and inspector; the bar above them; and what the keyboard does. */
+/** Designer: toolbar, library, canvas, inspector and keyboard shortcuts. */
 
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
@@ -211,17 +211,17 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
     if (id === null) return;
     const isGlobal = id === "save" || id === "publish" || id === "run" || id === "problems" || id === "search";
     if (isTyping && !isGlobal) return;
-    // Enter and Space on a button press the button.
+    // Enter and Space on a button activate the button.
     if (id === "open" && target.closest("button, a, summary") !== null) return;
     if (view === "source" && !isGlobal) return;
     if (act(id)) event.preventDefault();
   };
   useUnfocusedKeys(press);
 
-  // The canvas has the keyboard as soon as the page is there.
+  // The canvas takes the focus when the page opens.
   useEffect(() => frame.current?.focus({ preventScroll: true }), []);
 
-  // A link may lead to one activity: it is selected from the start.
+  // A link may name an activity, which is then selected and shown.
   useEffect(() => {
     const [id] = session.get().selection;
     if (id !== undefined) requestAnimationFrame(() => requestAnimationFrame(() => canvas.current?.show(id)));
@@ -276,7 +276,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
 
   const name = document.name || document.id;
   const middle = { x: innerWidth / 2 - 160, y: 96 };
-  // On a tablet the inspector comes when there is something to inspect.
+  // On a narrow screen the inspector opens only with a selection.
   const showsInspector = keepsInspector || (innerWidth < NARROW && selection.length > 0);
   const hasLibrary = showsLibrary && !readOnly && view === "canvas";
   const columns = [hasLibrary ? "208px" : "", "minmax(0, 1fr)", showsInspector ? "328px" : ""]
@@ -478,7 +478,7 @@ function undoLabel(verb: string, what: string | undefined, keys: string): string
   return `${verb}${what ? ` ${what}` : ""} (${keys})`;
 }
 
-/** Whatever was typed is saved before it runs. */
+/** Saves pending changes before the run. */
 function SaveAndRun({
   id,
   document,

@@ -1,4 +1,4 @@
-/** The designer: loads a definition, keeps it saved, and puts library, canvas and inspector around it. */
+/** Designer page: loads a definition, saves changes automatically, and renders the designer. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
@@ -43,7 +43,7 @@ export function DesignerPage() {
     gcTime: 0,
   });
   const known = useQuery(descriptors);
-  // Once it is open, a question that fails takes nobody's work out of their hands.
+  // A failed refetch must not replace an open document.
   if (detail.isLoadingError) return <Failed error={detail.error} retry={() => void detail.refetch()} />;
   if (known.isLoadingError) return <Failed error={known.error} retry={() => void known.refetch()} />;
   if (detail.data === undefined || known.data === undefined) return <Loading />;
@@ -78,7 +78,7 @@ function openSession(
   return { session, saver };
 }
 
-/** What was loaded first is what the session starts from; later answers of the query are our own saves. */
+/** The session starts from the first response. Later responses are our own saves. */
 function Opened({
   detail,
   catalogue,
@@ -124,7 +124,7 @@ function Opened({
     };
   }, [session, saver]);
 
-  // Where one is in the workflow stands in the address: Back goes up, and a link leads there.
+  // The current level is part of the URL: Back returns to the previous level, and links open it.
   useEffect(
     () =>
       session.subscribe(() => {

@@ -39,7 +39,7 @@ export function ProblemsPanel({
   );
 }
 
-/** Each with the activity that it is about; pressed, it is shown there. */
+/** Problems with their activities. A click shows the activity. */
 export function ProblemList({
   problems,
   onShow,

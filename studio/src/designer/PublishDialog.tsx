@@ -1,4 +1,4 @@
-/** Publish: what it means for instances that are alive, and what stands in the way. */
+/** Publish dialog: effect on active instances, and problems that prevent publishing. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -61,7 +61,7 @@ export function PublishDialog({ id, name, problems, flush, onShow, onClose }: Pu
           t(result.triggers > 0 ? "doneTriggers" : "done", { version, triggers: result.triggers }),
           live.data && can("operations:write") ? move : undefined,
         );
-        // A workflow that can be used as an activity is one from now on.
+        // The workflow may be usable as an activity from now on.
         await invalidate("descriptors");
       }
       onClose();

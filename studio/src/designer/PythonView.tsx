@@ -1,4 +1,4 @@
-/** The Python source of a workflow that is written in code, with the line of the selected activity marked. */
+/** Python source of a workflow defined in code. The line of the selected activity is highlighted. */
 
 import { defineMessages } from "../i18n/messages";
 import { CodeEditor } from "../inspector/CodeEditor";
@@ -16,11 +16,11 @@ const t = defineMessages("python", {
 export interface PythonSource {
   readonly text: string;
   readonly file: string | null;
-  /** The line of the file that the text begins with. */
+  /** Line of the file at which the text starts. */
   readonly line: number;
 }
 
-/** The compiler leaves the text of a function in the document's metadata. */
+/** The compiler stores the source text in the metadata of the document. */
 export function sourceOf(document: Definition): PythonSource | null {
   const source = document.metadata?.source;
   const file = document.metadata?.file ?? document.root.metadata?.file;

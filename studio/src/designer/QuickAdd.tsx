@@ -1,4 +1,4 @@
-/** Type to insert: a small list at the pointer, best match first, arrows and Enter. */
+/** Pop-up list with search: best match first, arrow keys and Enter. */
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { createPortal } from "react-dom";
@@ -63,7 +63,7 @@ export function Picker({
   const [active, setActive] = useState(0);
   const [place, setPlace] = useState({ left: at.x, top: at.y });
   const box = useRef<HTMLDivElement>(null);
-  // The keyboard goes back to where it was; taken while the list's own field does not have it yet.
+  // Element that gets the focus back. Read before the input takes the focus.
   const [before] = useState(() => document.activeElement);
   useEffect(
     () => () => {
@@ -71,7 +71,7 @@ export function Picker({
         before instanceof HTMLElement && before !== document.body && before.isConnected
           ? before
           : document.querySelector<HTMLElement>(".hf-designer");
-      // A frame may be long: who went on elsewhere by then keeps the keyboard.
+      // A frame may take long: if the user has focused another element by then, it keeps the focus.
       requestAnimationFrame(() => {
         if (document.activeElement === document.body) back?.focus({ preventScroll: true });
       });

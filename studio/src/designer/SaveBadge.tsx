@@ -15,7 +15,7 @@ const t = defineMessages("saving", {
   resolve: "Resolve",
 });
 
-/** Always visible: whether what stands on the canvas is on the server. */
+/** Save state, always visible. */
 export function SaveBadge({ saver, onResolve }: { saver: AutoSaver; onResolve: () => void }) {
   const state = useSyncExternalStore(saver.subscribe, saver.get);
   const isBad =

@@ -8,7 +8,7 @@ import { type Choice, Picker } from "./QuickAdd";
 
 const t = defineMessages("search", { label: "Search in workflow" });
 
-/** Finds an activity anywhere in the workflow and goes there. */
+/** Finds an activity in the workflow and opens it. */
 export function SearchBox({
   at,
   onClose,

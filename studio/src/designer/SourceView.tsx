@@ -1,4 +1,4 @@
-/** The whole document as JSON. What does not parse yet stays here; Apply is one step of undo. */
+/** JSON source of the document. Invalid text stays in the editor. Apply is one undo step. */
 
 import { useEffect, useState } from "react";
 import { setSource } from "../editor/commands/definition";
@@ -32,7 +32,7 @@ export function SourceView() {
     try {
       const next = JSON.parse(draft) as Json;
       if (!isObject(next)) throw new Error(t("notObject"));
-      // The id is the document's address: it is not edited here.
+      // The id identifies the document and cannot be edited here.
       const verdict = session.run(setSource({ ...next, id: document.id }));
       if (!verdict.ok) toast.done(verdict.why);
     } catch (error) {

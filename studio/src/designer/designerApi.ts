@@ -1,4 +1,4 @@
-/** The designer's questions to the server. */
+/** API calls of the designer. */
 
 import { api, request } from "../api/client";
 import { ApiError } from "../api/errors";
@@ -13,7 +13,7 @@ export interface Saved {
   readonly etag: string | null;
 }
 
-/** Writes the draft over the version that it builds on; 412 if somebody else was there first. */
+/** Saves the draft. Fails with 412 if another user has saved since. */
 export async function saveDefinition(document: Definition, etag: string | null): Promise<Saved> {
   const response = await request("PUT", apiPath("definitions", document.id), {
     body: document,

@@ -1,4 +1,4 @@
-/** A drawing of the canvas as SVG, made from the graph and not from the screen: the same at every zoom. And PNG from it. */
+/** Export of the diagram as SVG or PNG, made from the graph and independent of zoom. */
 
 import { iconPath } from "../catalogue/ActivityIcon";
 import { shareOf } from "../diagram/flowElements";
@@ -20,7 +20,7 @@ export interface Palette {
   readonly note: string;
 }
 
-/** The colours of the theme that is shown now. */
+/** Colours of the current theme. */
 export function paletteOf(element: Element): Palette {
   const style = getComputedStyle(element);
   const read = (name: string): string => style.getPropertyValue(name).trim();

@@ -1,4 +1,4 @@
-/** Documents that are not on the server yet, kept in this browser until they are. */
+/** Unsaved documents, stored in this browser until they are on the server. */
 
 import type { DraftStore } from "../editor/autosave";
 import type { Definition } from "../model/document";
@@ -17,7 +17,7 @@ export function localDraftStore(id: string): DraftStore {
       try {
         localStorage.setItem(PREFIX + id, JSON.stringify({ document, etag, at: new Date().toISOString() }));
       } catch {
-        // The browser's store is full or closed: saving to the server goes on all the same.
+        // The browser storage is full or disabled. Saving to the server still works.
       }
     },
     drop: () => localStorage.removeItem(PREFIX + id),

@@ -1,11 +1,11 @@
-/** Small questions of the canvas: where something goes, what is under the pointer, what is selected next. */
+/** Geometry of the canvas: positions of new cards, hit testing and selection. */
 
 import type { Drawing } from "../diagram/flowElements";
 import * as commands from "../editor/commands";
 import type { Graph, GraphEdge, Point } from "../model/graph";
 import { type Direction, sizeOf } from "../model/layout";
 
-/** The card where a drawing begins: the one that starts it, else the topmost (or leftmost). */
+/** First card of a diagram: the start activity, or else the topmost or leftmost card. */
 export function firstOf(graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): string | null {
   const axis = direction === "down" ? "y" : "x";
   const at = (id: string): number => places.get(id)?.[axis] ?? 0;
@@ -24,7 +24,7 @@ export function reselected(before: readonly string[], picked: ReadonlyMap<string
   return kept;
 }
 
-/** In a list the height at which a card is dropped says where it goes. */
+/** In a list, the drop position determines the index. */
 export function reorderBy(
   settled: ReadonlyMap<string, Point>,
   drawing: Drawing,
@@ -68,7 +68,7 @@ export function cornerOf(element: HTMLElement | null): Point {
   return { x: (box?.x ?? 0) + 24, y: (box?.y ?? 0) + 24 };
 }
 
-/** For a note: the first place below the corner where no card stands. */
+/** For a note: the first position below the corner that is free of cards. */
 export function freeCorner(
   corner: Point,
   graph: Graph,
@@ -111,8 +111,9 @@ export function pasteText(text: string, at: Point, run: (command: ReturnType<typ
 }
 
 /**
- * Room in a connection: the new card stands where the connection led to, and what follows steps aside, as overview as there is
- * not room enough already.
+ * Makes room in a connection. The new card takes the position after the source; the following cards move by as much as
+ * is
+ * missing.
  */
 export function makeRoom(
   edge: GraphEdge,
@@ -142,7 +143,7 @@ export function makeRoom(
   return { at: beside(at, graph, new Map([...places, ...room]), direction), room };
 }
 
-/** The same height, as little to the side as it takes to stand free. */
+/** Nearest free position at the same height. */
 function beside(at: Point, graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): Point {
   const taken = graph.nodes.map((node) => ({ ...(places.get(node.id) ?? { x: 0, y: 0 }), ...sizeOf(node, direction) }));
   const isFree = (x: number, y: number): boolean =>

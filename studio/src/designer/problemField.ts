@@ -1,4 +1,4 @@
-/** The field of the inspector that a problem is about. */
+/** Inspector field of a problem. */
 
 import { fromPointer } from "../model/json";
 
@@ -6,7 +6,7 @@ const PARTS = ["inputs", "outputs", "variables"];
 const CONTROLS = ":is(input, textarea, select, .cm-content):not(.hf-language)";
 const FRAMES = 30;
 
-/** Null for problems of the whole activity or workflow. */
+/** Null for problems of a whole activity or workflow. */
 export function fieldOf(path: string): string | null {
   const steps = fromPointer(path);
   const at = steps.findLastIndex((step) => PARTS.includes(step));
@@ -16,7 +16,10 @@ export function fieldOf(path: string): string | null {
   return part === "outputs" ? `[data-output="${CSS.escape(name)}"]` : `[data-input="${CSS.escape(name)}"]`;
 }
 
-/** The inspector is drawn, and a dialog gives the keyboard back, some frames from now: the field gets it after that. */
+/**
+ * The inspector renders, and a closing dialog restores the focus, some frames later. The field takes the focus after
+ * that.
+ */
 export function focusField(frame: HTMLElement | null, path: string): void {
   const field = fieldOf(path);
   if (field === null || frame === null) return;

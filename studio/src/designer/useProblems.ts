@@ -1,4 +1,4 @@
-/** Problems as you type: the client's at once, the server's a moment later. */
+/** Problems while typing: client-side at once, server-side after a short delay. */
 
 import { useEffect, useMemo, useState } from "react";
 import type { Catalogue } from "../model/descriptors";
@@ -21,7 +21,7 @@ export function useProblems(
     const stop = new AbortController();
     validateOnServer(sent, stop.signal).then(
       (problems) => setAnswer({ document: sent, problems }),
-      () => undefined, // Without an answer the client's own rules speak.
+      () => undefined, // Without a response the client-side rules apply.
     );
     return () => stop.abort();
   }, [sent, isOn]);

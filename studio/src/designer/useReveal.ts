@@ -1,4 +1,4 @@
-/** What was just added comes into sight, and has the keyboard. */
+/** Brings a new card into view and focuses it. */
 
 import { useReactFlow } from "@xyflow/react";
 import { type RefObject, useEffect, useRef } from "react";
@@ -11,7 +11,7 @@ import { sizeOf } from "../model/layout";
 const MARGIN = 48;
 const FRAMES = 20;
 
-/** `where` names the level that is shown: what another level shows was not added. */
+/** `where` identifies the level. Cards of another level are not new. */
 export function useReveal(drawing: Drawing, where: string, frame: RefObject<HTMLElement | null>): void {
   const flow = useReactFlow();
   const before = useRef<{ where: string; ids: ReadonlySet<string> } | null>(null);
@@ -39,7 +39,7 @@ export function useReveal(drawing: Drawing, where: string, frame: RefObject<HTML
       step.x === 0 && step.y === 0
         ? Promise.resolve(true)
         : flow.setViewport({ x: x + step.x, y: y + step.y, zoom }, viewportAnimation());
-    // The list that it was picked from gives the keyboard back in a frame of its own; this comes after.
+    // The list restores the focus in a frame of its own; this runs after it.
     if (only !== undefined)
       void settled.then(() =>
         requestAnimationFrame(() => requestAnimationFrame(() => focusOn(frame.current, only.id))),
@@ -47,7 +47,7 @@ export function useReveal(drawing: Drawing, where: string, frame: RefObject<HTML
   }, [drawing, where, flow, frame]);
 }
 
-/** How overview a picture must move so that a box of it is seen whole, with some room; its beginning first. */
+/** Offset that makes a box completely visible with a margin. A larger box is aligned at its start. */
 export function scrollInto(box: Rect, seen: { readonly width: number; readonly height: number }): Point {
   return { x: along(box.x, box.width, seen.width), y: along(box.y, box.height, seen.height) };
 }
@@ -58,7 +58,7 @@ function along(from: number, length: number, room: number): number {
   return over > 0 ? Math.max(-over, MARGIN - from) : 0;
 }
 
-/** A new card is there for the keyboard some frames later; who types elsewhere by then goes on typing. */
+/** The element of a new card exists some frames later. A user who types elsewhere by then keeps the focus. */
 function focusOn(frame: HTMLElement | null, id: string, left = FRAMES): void {
   const now = document.activeElement;
   const isOurs =

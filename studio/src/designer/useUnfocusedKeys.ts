@@ -1,4 +1,4 @@
-/** Keys that nobody has: what had the keyboard may be gone (removed, undone, left for another level). */
+/** Shortcuts when no element has the focus, because the focused element was removed. */
 
 import { useEffect, useRef } from "react";
 

@@ -1,4 +1,4 @@
-/** One activity on the canvas. Memoised: a card draws again only when its own data changed. */
+/** Card of one activity. Memoized: renders only when its own data changes. */
 
 import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
@@ -20,7 +20,7 @@ const t = defineMessages("card", {
   starts: "Starts the workflow",
 });
 
-/** What a card may ask of the canvas around it. */
+/** Actions that a card can request from the canvas. */
 export interface CardActions {
   open(focus: Focus): void;
   quickAdd(id: string, outcome: string, at: { x: number; y: number }): void;
@@ -29,7 +29,7 @@ export interface CardActions {
 
 export const CardActionsContext = createContext<CardActions | null>(null);
 
-/** Of a card with more outcomes than this, or with a `Done` that leads on, open ones are named when it is looked at. */
+/** With more outcomes than this, or with a connected `Done`, unconnected outcomes are labelled only on hover. */
 const MAX_NAMED_OUTCOMES = 2;
 
 const DIFF_TONES: Readonly<Record<string, string>> = { added: "ok", removed: "bad", changed: "wait", moved: "run" };
@@ -83,7 +83,10 @@ export const Card = memo(function Card({ data, selected }: NodeProps<CardNode>) 
   );
 });
 
-/** Where connections end, for frames, which nobody connects by hand. Unlike React Flow's own handles they listen to nothing. */
+/**
+ * Endpoints of connections on frames, which cannot be connected by hand. Unlike React Flow handles they have no
+ * listeners.
+ */
 export function StaticHandles({ node, direction }: { node: GraphNode; direction: Direction }) {
   const isDown = direction === "down";
   const outcomes = node.outcomes.length > 0 ? node.outcomes : ["Done"];

@@ -1,4 +1,4 @@
-/** Two versions as one drawing: what came is green, what went is red, what changed is amber. */
+/** Two versions in one diagram: added is green, removed is red, changed is amber. */
 
 import { useMemo, useState } from "react";
 import { defineMessages } from "../i18n/messages";
@@ -106,7 +106,7 @@ function hintOf(change: ActivityChange): string {
     .join("\n");
 }
 
-/** The later document, with the activities and connections that went put back where they stood. */
+/** The later document, with removed activities and connections put back. */
 export function withRemoved(before: Definition, after: Definition): Definition {
   let both = after;
   const now = placesOf(after);
@@ -138,7 +138,7 @@ export function withRemoved(before: Definition, after: Definition): Definition {
   return both;
 }
 
-/** What a removed container held may live on elsewhere: it is not drawn twice. */
+/** Content of a removed container may have moved elsewhere; it is not shown twice. */
 function withoutChildren(activity: Activity, now: ReadonlyMap<string, unknown>): Activity {
   return [...placesOf({ id: "", root: activity }).keys()].some((id) => now.has(id))
     ? {

@@ -1,4 +1,4 @@
-/** A connection: its line, the outcome's name, and a plus to put an activity into it. Plain SVG, for a thousand of them. */
+/** A connection: line, outcome label and insert button. Plain SVG, because a diagram may have a thousand of them. */
 
 import { BaseEdge, type EdgeProps, getSmoothStepPath, Position } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
@@ -55,7 +55,7 @@ export const Edge = memo(function Edge(props: EdgeProps<ConnectionEdge>) {
   );
 });
 
-/** An outcome is named where it leaves its card: further on, several may run in one line. */
+/** The label is placed at the source, because several connections may share a line further on. */
 function besideSource(
   { sourceX, sourceY, sourcePosition }: EdgeProps<ConnectionEdge>,
   width: number,
@@ -63,7 +63,7 @@ function besideSource(
   return sourcePosition === Position.Bottom ? [sourceX, sourceY + 12] : [sourceX + 6 + width / 2, sourceY];
 }
 
-/** A handle is a dot on the card's border: the line begins and ends at the border itself. */
+/** A handle is a dot on the border of a card. The line starts and ends at the border itself. */
 const INSET = 4;
 
 function pathOf(props: EdgeProps<ConnectionEdge>, data: ConnectionData | undefined): [string, number, number] {

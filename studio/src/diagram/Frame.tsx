@@ -1,4 +1,4 @@
-/** A container around what it holds, in a drawing of the whole workflow. */
+/** Frame of a container around its content, in a diagram of the whole workflow. */
 
 import type { Node, NodeProps } from "@xyflow/react";
 import { memo } from "react";

@@ -1,4 +1,4 @@
-/** A definition to look at: for instances (with statuses), versions and differences. */
+/** Read-only diagram of a definition, for instances (with statuses), versions and diffs. */
 
 import { Background, BackgroundVariant, Position, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
@@ -40,9 +40,9 @@ const NO_PROBLEMS = new Map<string, never>();
 
 export interface GraphViewProps {
   readonly document: JsonObject | Definition | Record<string, unknown>;
-  /** By activity id. */
+  /** Marks by activity id. */
   readonly statuses?: Readonly<Record<string, Mark>>;
-  /** By `from|outcome|to`: `added` or `removed`. */
+  /** Marks by `from|outcome|to`: `added` or `removed`. */
   readonly edgeMarks?: Readonly<Record<string, string>>;
   readonly selected?: string | null;
   readonly onSelect?: (activityId: string | null) => void;
@@ -73,7 +73,7 @@ function Inner({
   const [focus, setFocus] = useState<Focus>(ROOT);
   const flow = useReactFlow<Shown, ConnectionEdge>();
   const frame = useRef<HTMLDivElement>(null);
-  // The whole workflow on one drawing, unless it is a state machine, very big, or one level of it was opened.
+  // Shows the whole workflow in one diagram, except for state machines, very large workflows and an opened level.
   const nested = useMemo(
     () =>
       focus === ROOT && hasContainers(document) && isNestable(document, placesOf(document).size)
@@ -119,7 +119,7 @@ function Inner({
     return lastEdges.current;
   }, [drawing, edgeMarks]);
 
-  // An activity chosen elsewhere (in the journal, say) is shown where it stands.
+  // An activity selected elsewhere, such as in the journal, is brought into view.
   useEffect(() => {
     const place = selected === null ? undefined : placesOf(document).get(selected);
     if (place === undefined || nested !== null) return;
@@ -199,7 +199,7 @@ function flat(nested: Nested): Graph {
   return { nodes: nested.boxes.map((box) => box.node), edges: nested.edges, notes: [] };
 }
 
-/** Frames in the place of the cards of containers, the outer ones behind the inner. */
+/** Replaces the cards of containers by frames, outer frames behind inner ones. */
 function framed(
   nested: Nested,
   cards: readonly AnyNode[],
@@ -257,7 +257,7 @@ const RANK = [
   "skipped",
 ];
 
-/** A container that says nothing of itself shows the most urgent status of what it holds. */
+/** A container without a status of its own shows the most urgent status of its content. */
 function withContainers(
   document: Definition,
   statuses: Readonly<Record<string, Mark>>,

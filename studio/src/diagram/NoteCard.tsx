@@ -1,4 +1,4 @@
-/** A sticky note: text that people leave on the canvas. */
+/** Sticky note on the canvas. */
 
 import { type NodeProps, NodeResizer } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";

@@ -1,4 +1,4 @@
-/** Nearer, farther, everything. */
+/** Zoom buttons and fit to view. */
 
 import { ControlButton, Controls } from "@xyflow/react";
 import { defineMessages } from "../i18n/messages";

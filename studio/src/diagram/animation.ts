@@ -1,4 +1,4 @@
-/** How the picture goes to another place: viewportAnimation, or at once for those who asked their system for less motion. */
+/** Options of viewport animations. The duration is zero if the system asks for reduced motion. */
 
 const DURATION_MS = 120;
 const reducedMotion = typeof matchMedia === "function" ? matchMedia("(prefers-reduced-motion: reduce)") : null;

@@ -1,4 +1,7 @@
-/** From the graph to React Flow's nodes and edges. What did not change is the same object, so that cards stay as drawn. */
+/**
+ * Converts the graph into nodes and edges of React Flow. Unchanged elements are the same objects, so that cards do not
+ * render again.
+ */
 
 import { type Edge, type Node, type NodeHandle, Position } from "@xyflow/react";
 import type { LevelKind } from "../model/focus";
@@ -8,10 +11,13 @@ import type { Worst } from "../model/problems";
 import { type Detour, detours } from "../model/routing";
 
 export interface Mark {
-  /** `running`, `completed`, `faulted`, … as the server says it; for a diff `added`, `removed`, `changed`, `moved`. */
+  /**
+   * Status as the server names it (`running`, `completed`, `faulted`, …); in a diff `added`, `removed`, `changed`,
+   * `moved`.
+   */
   readonly status: string;
   readonly count?: number | undefined;
-  /** Shown when the pointer rests on the card. */
+  /** Tooltip of the card. */
   readonly hint?: string | undefined;
 }
 
@@ -19,7 +25,7 @@ export type CardData = {
   readonly node: GraphNode;
   readonly direction: Direction;
   readonly level: LevelKind;
-  /** Outcomes that lead nowhere yet, joined by line breaks. */
+  /** Unconnected outcomes, joined by line breaks. */
   readonly open: string;
   readonly problem: Worst | null;
   readonly mark: Mark | null;
@@ -53,7 +59,7 @@ export interface Drawing {
   readonly problems: ReadonlyMap<string, Worst>;
   readonly marks: Readonly<Record<string, Mark>>;
   readonly readOnly: boolean;
-  /** Frames around cards: connections go straight, above the frames. */
+  /** Frames around cards: connections are straight and above the frames. */
   readonly nested?: boolean;
 }
 
@@ -134,7 +140,7 @@ function noteNode(note: Note, drawing: Drawing, before: AnyNode | undefined): No
   };
 }
 
-/** Known without a browser, so that connections of cards that are out of sight can be drawn too. */
+/** Computed without a browser, so that connections of cards outside the viewport are drawn too. */
 function handlesOf(node: GraphNode, direction: Direction, size: { width: number; height: number }): NodeHandle[] {
   const sides = { width: HANDLE, height: HANDLE };
   const into: NodeHandle =
@@ -174,7 +180,7 @@ function handlesOf(node: GraphNode, direction: Direction, size: { width: number;
   ];
 }
 
-/** Where along its side the outcome's handle stands, from 0 to 1. */
+/** Position of an outcome's handle along its side, from 0 to 1. */
 export function shareOf(index: number, count: number): number {
   return (index + 1) / (count + 1);
 }
@@ -253,7 +259,7 @@ function sameDetour(one: Detour | null, other: Detour | null): boolean {
   );
 }
 
-/** What a diff calls a connection. */
+/** Key of a connection in a diff. */
 export function edgeKey(edge: Pick<GraphEdge, "source" | "target" | "outcome">): string {
   return `${edge.source}|${edge.outcome ?? "Done"}|${edge.target}`;
 }

@@ -1,4 +1,4 @@
-/** Places of cards: the same map again as long as the shape of the graph is the same. */
+/** Positions of cards. Returns the same map as long as the shape of the graph is the same. */
 
 import { useRef } from "react";
 import type { LevelKind } from "../model/focus";

@@ -9,7 +9,7 @@ class SaveError extends Error {
   }
 }
 
-/** A server that answers when the test says so, and a clock that the test turns. */
+/** A server whose responses the test triggers, and a clock that the test advances. */
 class SaverHarness {
   calls: {
     document: Definition;

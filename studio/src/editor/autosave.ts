@@ -1,9 +1,11 @@
 /**
- * Saving without loss: one call at a time, always the newest document, never an older one after a newer.
+ * Autosave without loss: one request at a time, always with the newest document, never an older one after a newer one.
  *
- * What is not saved yet is also kept in the browser (`DraftStore`), so that a sign-in, a crash or a closed tab loses nothing.
- * A save names the version that it builds on; if somebody else saved in between, nothing is overwritten: the state is
- * `conflict` until the author decides.
+ * Unsaved changes are also stored in the browser (`DraftStore`), so that a sign-in, a crash or a closed tab loses
+ * nothing.
+ * A save names the version it is based on. If another user has saved since, nothing is overwritten: the state is
+ * `conflict`
+ * until the author decides.
  */
 
 import type { Definition } from "../model/document";
@@ -17,20 +19,20 @@ export type SaveState =
   | { readonly kind: "conflict" }
   | { readonly kind: "refused"; readonly why: string };
 
-/** What went wrong, as the saver needs to know it. */
+/** Class of an error, as far as the saver needs it. */
 export type Failure = "conflict" | "signed-out" | "refused" | "offline";
 
 export interface SaverOptions {
-  /** Writes the document over the version named by the tag, and answers the new tag. */
+  /** Replaces the version identified by the tag, and returns the new tag. */
   save(document: Definition, etag: string | null): Promise<string | null>;
-  /** What an error of `save` means. */
+  /** Classifies an error of `save`. */
   classifyFailure(error: unknown): Failure;
-  /** Calls back later; answers how to call it off. */
+  /** Runs the callback later. Returns a function that cancels it. */
   schedule(milliseconds: number, run: () => void): () => void;
   drafts?: DraftStore;
 }
 
-/** Documents that are not on the server yet. */
+/** Store for documents that are not on the server yet. */
 export interface DraftStore {
   put(document: Definition, etag: string | null): void;
   drop(): void;
@@ -73,7 +75,7 @@ export class AutoSaver {
     for (const listener of this.listeners) listener();
   }
 
-  /** The document changed. Nothing happens for one that is as it was saved: looking makes no draft. */
+  /** Takes a new state of the document. A document equal to the saved one creates no draft. */
   change(document: Definition): void {
     if (document === this.saved && this.current === null) {
       this.unsaved = null;
@@ -88,7 +90,7 @@ export class AutoSaver {
     this.schedule(DEBOUNCE_MS);
   }
 
-  /** Only the author, or a new sign-in, goes on from these. */
+  /** In these states only the author or a new sign-in continues. */
   private get isBlocked(): boolean {
     return this.state.kind === "conflict" || this.state.kind === "signed-out";
   }
@@ -98,7 +100,7 @@ export class AutoSaver {
     this.cancelTimer = this.options.schedule(milliseconds, () => void this.flush());
   }
 
-  /** Saves now whatever is not saved, and answers whether everything is. */
+  /** Saves pending changes now. Returns whether everything is saved. */
   async flush(): Promise<boolean> {
     this.cancelTimer?.();
     this.cancelTimer = null;
@@ -126,7 +128,7 @@ export class AutoSaver {
         this.options.drafts?.drop();
         this.set({ kind: "saved" });
       } else {
-        // What goes on being changed builds on what was just saved.
+        // Later edits are based on the version just saved.
         if (this.unsaved !== null) this.options.drafts?.put(this.unsaved, this.etag);
         this.set({ kind: "changed" });
       }
@@ -148,25 +150,25 @@ export class AutoSaver {
     }
   }
 
-  /** After a new sign-in. */
+  /** Continues after a new sign-in. */
   resume(): Promise<boolean> {
     if (this.state.kind === "signed-out" || this.state.kind === "waiting") this.set({ kind: "changed" });
     return this.flush();
   }
 
-  /** Goes on with what was kept in the browser: it builds on this version, whatever has been saved since. */
+  /** Continues with a draft from the browser. The draft is based on this version, even if newer versions exist. */
   rebase(etag: string | null): void {
     this.etag = etag;
   }
 
-  /** Writes over what the other one saved, knowing it: `etag` is the version that the author has seen. */
+  /** Overwrites the version of the other user. `etag` is the version that the author has seen. */
   overwrite(etag: string | null): Promise<boolean> {
     this.etag = etag;
     this.set({ kind: "changed" });
     return this.flush();
   }
 
-  /** Takes what is on the server; unsaved changes are gone. */
+  /** Accepts the version on the server and drops unsaved changes. */
   take(document: Definition, etag: string | null): void {
     this.cancelTimer?.();
     this.unsaved = null;

@@ -1,4 +1,4 @@
-/** What an edit is: a command with a label that is done, and undone by the patches it left. */
+/** Edit commands. A command has a label, changes the state, and is undone by the patches of that change. */
 
 import type { Catalogue } from "../model/descriptors";
 import type { Definition } from "../model/document";
@@ -24,13 +24,13 @@ export function refuse(why: string): Verdict {
 }
 
 export interface Command {
-  /** Stable, for behaviours and tests: `add`, `connect`, … */
+  /** Stable name for reactions and tests: `add`, `connect`, … */
   readonly name: string;
   /** For the undo menu: “Undo add Delay”. */
   readonly label: string;
-  /** Edits with the same key in a row are one step of undo: the letters of a word, the moves of one drag. */
+  /** Consecutive edits with the same key are one undo step: the letters of a word, the moves of one drag. */
   readonly merge?: string;
-  /** May I? Asked before `do`, and by the menus. */
+  /** Whether the command is allowed. Checked before `do` and by menus. */
   check?(state: EditorState, context: Context): Verdict;
   do(state: EditorState, context: Context): EditorState;
 }

@@ -1,4 +1,4 @@
-/** Whether a document has the shape of `holdfast/definition@1`: what is written down in the server's JSON Schema, by hand. */
+/** Checks a document against `holdfast/definition@1`, independently of the JSON Schema of the server. */
 
 import { OWN_KEYS } from "../model/document";
 import { isList, isObject, type Json } from "../model/json";

@@ -1,4 +1,4 @@
-/** Undo and redo without limit: patches share structure with the document, so that a step costs what it changed. */
+/** Undo and redo without limit. Patches share structure with the document, so a step costs only what it changed. */
 
 import type { Definition } from "../model/document";
 import type { Command, EditorState } from "./command";
@@ -24,7 +24,7 @@ export interface History {
 
 export const EMPTY: History = { past: [], future: [] };
 
-/** The same history if the command changed nothing in the document. */
+/** Returns the same history if the command did not change the document. */
 export function record(history: History, command: Command, before: EditorState, after: EditorState): History {
   const patches = patchesBetween(before.document, after.document);
   if (patches.length === 0) return history;
@@ -43,7 +43,7 @@ export function record(history: History, command: Command, before: EditorState, 
   return { past: [...history.past, edit], future: [] };
 }
 
-/** After this the next edit is a step of its own, whatever its key. */
+/** Ends merging: the next edit is a step of its own. */
 export function seal(history: History): History {
   const last = history.past.at(-1);
   if (last === undefined || last.merge === null) return history;

@@ -1,8 +1,9 @@
 /**
- * The difference between two documents that share structure, as steps that can be taken in both directions.
+ * Difference between two documents that share structure, as patches that can be applied in both directions.
  *
- * Where the keys of an object or the length of a list differ, the whole object or list is one step: undone, even the
- * order of its keys is what it was.
+ * Where the keys of an object or the length of a list differ, the whole object or list is one patch. Undo therefore
+ * restores
+ * the order of keys too.
  */
 
 import { isList, isObject, type Json, type Path, setAt } from "../model/json";

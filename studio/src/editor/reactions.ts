@@ -1,4 +1,4 @@
-/** What follows from an edit: each looks at the document before and after, whatever command it was. */
+/** Reactions to an edit. Each reaction compares the document before and after any command and adjusts the result. */
 
 import { outcomesOf } from "../model/descriptors";
 import { type Activity, type Connection, type Definition, placesOf } from "../model/document";
@@ -22,7 +22,7 @@ export function applyReactions(
   return REACTIONS.reduce((state, reaction) => reaction(before, state, context, command), after);
 }
 
-/** Flowcharts that changed, as they were and as they are. */
+/** Changed flowcharts, before and after the edit. */
 function* changedCharts(before: Definition, after: Definition): Generator<[Activity | undefined, Activity]> {
   const old = placesOf(before);
   for (const { activity } of placesOf(after).values()) {
@@ -39,7 +39,7 @@ function withConnections(state: EditorState, chart: Activity, connections: reado
     : { ...state, document: setAt(state.document, [...path, "connections"], connections) };
 }
 
-/** A renamed case or branch takes its connections along; those of a removed one go. */
+/** Renames the connections of a renamed case or branch, and removes those of a removed one. */
 function renameOutcomes(
   before: EditorState,
   after: EditorState,
@@ -70,7 +70,7 @@ function renameOutcomes(
   return state;
 }
 
-/** Old name → new name at the same place, or null if it is gone. */
+/** Maps an old outcome to the new one at the same index, or to null if it was removed. */
 function outcomeMoves(from: readonly string[], to: readonly string[]): ReadonlyMap<string, string | null> {
   const moves = new Map<string, string | null>();
   for (const [index, name] of from.entries()) {
@@ -81,7 +81,7 @@ function outcomeMoves(from: readonly string[], to: readonly string[]): ReadonlyM
   return moves;
 }
 
-/** Connections to an activity that went. One that was dead before is kept: the author should see it. */
+/** Removes connections to a removed activity. Connections that dangled before stay, so that the author sees them. */
 function removeDanglingConnections(before: EditorState, after: EditorState): EditorState {
   let state = after;
   for (const [was, chart] of changedCharts(before.document, after.document)) {
@@ -100,8 +100,9 @@ function childrenOf(chart: Activity): readonly Activity[] {
 }
 
 /**
- * Once one card of a flowchart has a place, all have: those that were laid out by us keep the place where they were seen,
- * so that the drawing does not jump when it is opened again.
+ * Once one card of a flowchart has a position, all cards get one. Cards placed by auto-layout keep the position in
+ * which
+ * they were shown, so that the diagram does not jump when it is opened again.
  */
 function fixPositions(before: EditorState, after: EditorState, { catalogue }: Context, command: Command): EditorState {
   if (command.name === "source" || command.name === "paste") return after;
@@ -121,7 +122,7 @@ function fixPositions(before: EditorState, after: EditorState, { catalogue }: Co
   return { ...after, document: setAt(after.document, level.path, placed) };
 }
 
-/** Nothing is selected or looked at that is no longer there. */
+/** Drops a selection or focus that no longer exists. */
 function dropStaleSelection(_before: EditorState, after: EditorState, { catalogue }: Context): EditorState {
   const level = levelOf(after.document, catalogue, after.focus);
   const places = placesOf(after.document);

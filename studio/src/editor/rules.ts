@@ -1,4 +1,4 @@
-/** May I? Answers with the reason, for the menus and for a card that refuses a connection. Nothing here changes anything. */
+/** Preconditions of edits. Each check returns the reason for a refusal, for menus and for rejected connections. */
 
 import { type Catalogue, outcomesOf } from "../model/descriptors";
 import { placesOf } from "../model/document";

@@ -1,4 +1,4 @@
-/** One open document: its state, its history, and who wants to know of changes. No React, no network. */
+/** One open document: its state, history and subscribers. Independent of React and of the network. */
 
 import type { Catalogue } from "../model/descriptors";
 import type { Definition } from "../model/document";
@@ -43,7 +43,7 @@ export class EditorSession {
     return command.check?.(this.snapshot, this.context) ?? ALLOWED;
   }
 
-  /** Does it if it may; answers why not. */
+  /** Runs the command if it is allowed. Returns the reason if it is not. */
   run(command: Command): Verdict {
     const verdict = this.check(command);
     if (!verdict.ok) return verdict;
@@ -77,7 +77,7 @@ export class EditorSession {
     this.set({ selection, history: seal(this.snapshot.history) });
   }
 
-  /** Shows another part of the document. */
+  /** Shows another level of the document. */
   open(focus: Focus, selection: readonly string[] = []): void {
     this.set({ focus, selection, history: seal(this.snapshot.history) });
   }
@@ -90,7 +90,7 @@ export class EditorSession {
     if (readOnly !== this.snapshot.readOnly) this.set({ readOnly });
   }
 
-  /** Another document altogether, such as the server's after a conflict: history starts anew. */
+  /** Replaces the document, such as with the server's version after a conflict. Clears the history. */
   load(document: Definition): void {
     this.set({ document, history: EMPTY, selection: [] });
   }

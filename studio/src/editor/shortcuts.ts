@@ -1,4 +1,4 @@
-/** Keys of the designer: one table for the keyboard, the menus and the page of shortcuts. */
+/** Keyboard shortcuts of the designer: one table for the keyboard, the menus and the shortcuts dialog. */
 
 export interface Shortcut {
   readonly id: string;
@@ -62,7 +62,7 @@ export function shortcutOf(press: Press): ShortcutId | null {
 }
 
 function writePress(press: Press): string {
-  // With Alt some keyboards make letters of their own: then the key's place counts.
+  // With Alt, some keyboard layouts produce other characters. The physical key counts then.
   const letter = press.altKey && press.code?.startsWith("Key") ? press.code.slice(3) : press.key;
   const key = letter.toLowerCase();
   const isSign = key.length === 1 && !/[\p{L}\p{N}]/u.test(key);

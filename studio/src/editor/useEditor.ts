@@ -1,4 +1,4 @@
-/** The open document for everything below the designer page. */
+/** React binding of the open document. */
 
 import { createContext, useContext, useRef, useSyncExternalStore } from "react";
 import type { EditorSession, Snapshot } from "./session";
@@ -11,7 +11,7 @@ export function useEditorSession(): EditorSession {
   return session;
 }
 
-/** One part of the state; the component draws again only when that part is another. */
+/** Selects a part of the state. The component renders again only when that part changes. */
 export function useEditor<T>(select: (snapshot: Snapshot) => T, same: (left: T, right: T) => boolean = Object.is): T {
   const session = useEditorSession();
   const last = useRef<{ value: T } | null>(null);

@@ -1,21 +1,22 @@
 /**
- * What the Studio says, by keys. Each area keeps its own English englishMessages beside its code with `defineMessages("area", {...})`
- * and gets a typed `t("key", values)`; a translation is one flat table `area.key → sentence`, put in by `translate`.
+ * User-visible messages by key. Each module defines its English texts with `defineMessages("area", {...})` and gets a
+ * typed
+ * `t("key", values)`. A translation is a flat table `area.key → text`, activated by `translate`.
  *
- * In a sentence, `{name}` is a value and `{n|definition|definitions}` chooses by number.
+ * `{name}` is a placeholder, and `{n|definition|definitions}` selects singular or plural.
  */
 type Values = Record<string, string | number>;
 
 const translations = new Map<string, string>();
 const english = new Map<string, string>();
 
-/** Puts in a language. Sentences that it lacks stay English. */
+/** Activates a translation. Missing texts stay English. */
 export function translate(table: Record<string, string>): void {
   translations.clear();
   for (const [key, sentence] of Object.entries(table)) translations.set(key, sentence);
 }
 
-/** Every English sentence known so far: what a translator starts from. */
+/** All English texts defined so far, as the source for translators. */
 export const englishMessages = (): Record<string, string> => Object.fromEntries(english);
 
 export function defineMessages<Keys extends string>(

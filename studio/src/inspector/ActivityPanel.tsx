@@ -1,4 +1,4 @@
-/** The inspector of one activity. */
+/** Inspector of one activity. */
 
 import { useMemo, useState } from "react";
 import { useCan, useSession } from "../api/session";

@@ -1,4 +1,4 @@
-/** Cases of a switch and catches of a try: entries that carry data beside their activities. */
+/** Cases of a switch and catches of a try: entries with data beside their activities. */
 
 import { defineMessages } from "../i18n/messages";
 import type { Activity } from "../model/document";

@@ -1,4 +1,4 @@
-/** An editor for expressions and sources. Until CodeMirror has come, a plain text area takes the same text. */
+/** Code editor for expressions and sources. A plain text area is used until CodeMirror is loaded. */
 
 import { useEffect, useRef, useState } from "react";
 import type { Name } from "../model/scope";
@@ -14,7 +14,7 @@ interface CodeEditorProps {
   readonly tall?: boolean;
   readonly invalid?: boolean;
   readonly placeholder?: string;
-  /** A line to mark, counted from 1. */
+  /** Line to highlight, starting at 1. */
   readonly line?: number | null;
 }
 
@@ -54,7 +54,7 @@ export function CodeEditor({
         tall,
         placeholder,
       });
-      // Who has begun to type in the plain field goes on here.
+      // Typing in the plain text area continues in the editor.
       if (parent.parentElement?.querySelector("textarea") === window.document.activeElement)
         requestAnimationFrame(() => code.current?.focus());
       setReady(true);

@@ -1,4 +1,4 @@
-/** Variables, inputs and outputs: of the workflow, or variables of a container. */
+/** Variables, inputs and outputs of the workflow, or variables of a container. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -98,7 +98,7 @@ function freeName(kind: DeclarationKind, items: readonly JsonObject[]): string {
 }
 
 interface DeclarationProps {
-  /** It was added here just now: its name is what comes next. */
+  /** Just added: the name field takes the focus. */
   readonly isNew: boolean;
   readonly place: string;
   readonly kind: DeclarationKind;

@@ -1,4 +1,4 @@
-/** What an expression gives now, with the values of a past instance. */
+/** Result of an expression, evaluated with the values of an instance. */
 
 import { useQuery } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext } from "react";
@@ -8,7 +8,7 @@ import type { Json } from "../model/json";
 import { useDebounced } from "../ui/useDebounced";
 
 export interface PreviewValues {
-  /** Null: with the defaults of the declarations. */
+  /** Null: use the default values of the declarations. */
   readonly instanceId: string | null;
   readonly variables: { readonly [name: string]: Json | undefined };
   readonly inputs: { readonly [name: string]: Json | undefined };
@@ -41,7 +41,7 @@ function defaults(
   return Object.fromEntries((items ?? []).map((item) => [item.name, item.default ?? null]));
 }
 
-/** Whose values previews use now. */
+/** Values used by previews. */
 export function usePreviewValues(): PreviewValues {
   return useContext(PreviewContext);
 }
@@ -65,7 +65,7 @@ export function Preview({ language, source }: { language: string; source: string
   });
   if (settled.trim() === "" || (query.data === undefined && !query.isError)) return null;
   const error = query.isError ? query.error.message : query.data?.error;
-  // Without an instance most names have no value: an error then says little about the expression.
+  // Without an instance most names have no value, so errors are not shown.
   if (error && values.instanceId === null) return null;
   const shown = error ?? JSON.stringify(query.data?.value ?? null);
   return (

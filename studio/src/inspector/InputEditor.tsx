@@ -1,4 +1,4 @@
-/** One input of an activity: its value or its expression, in the language that the author chooses. */
+/** Editor of one input of an activity: a literal or an expression in a selectable language. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
@@ -39,9 +39,9 @@ export interface InputEditorProps {
   readonly names: readonly Name[];
   readonly problems: readonly Problem[];
   readonly readOnly: boolean;
-  /** Only these, where not every language can be written. */
+  /** Restricts the languages. */
   readonly languages?: readonly string[];
-  /** What the activity says under `workflow`, for the inputs of one that it starts. */
+  /** Value of the activity's input `workflow`, for the inputs of the started workflow. */
   readonly workflow?: Json | undefined;
 }
 
@@ -93,7 +93,7 @@ export function InputEditor({ type, input, value, onChange, names, problems, rea
   );
 }
 
-/** Nobody wants a condition that never changes: an empty one starts as an expression. */
+/** A constant condition is never useful, so an empty one starts as an expression. */
 function isCondition(input: InputDescriptor): boolean {
   return input.type === "boolean" && (input.evaluated === false || input.name === "condition");
 }
@@ -116,7 +116,7 @@ interface BodyProps {
 
 function Body({ id, label, type, input, expression, onChange, names, readOnly, invalid }: BodyProps) {
   const { language, source } = expression;
-  // A plugin says by which of our editors its language is typed.
+  // A plugin names the built-in editor for its language.
   const editor = usePlugins((plugins) => plugins.languages.find((item) => item.id === language)?.editor) ?? language;
   if (language === "variable" || language === "input") {
     const kinds = language === "input" ? ["input"] : ["variable", "loop", "output"];

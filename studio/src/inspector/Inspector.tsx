@@ -1,4 +1,4 @@
-/** The right side: whatever is selected, and how it can be changed. */
+/** Inspector: panel for the current selection. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** How an activity is treated when it fails, takes long or is recorded. */
+/** Options of an activity: retry, timeout, queue, commit, journal and merge. */
 
 import { useId } from "react";
 import { defineMessages } from "../i18n/messages";
@@ -221,7 +221,7 @@ interface LabelledEditorProps {
   readonly render: (props: EditorProps) => React.ReactNode;
 }
 
-/** A plain value with its label, edited by one of the editors of inputs. */
+/** A labelled value editor. */
 export function LabelledEditor({ label, value, readOnly, onChange, render }: LabelledEditorProps) {
   const id = useId();
   return (

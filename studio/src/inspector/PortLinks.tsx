@@ -1,4 +1,4 @@
-/** What an activity can hold, with a way into each: also what its card does not show because nothing is in it. */
+/** Links to the ports of an activity, including empty ports that the card does not show. */
 
 import { useEditorSession } from "../editor/useEditor";
 import { defineMessages } from "../i18n/messages";

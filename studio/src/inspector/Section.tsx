@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** A part of the inspector that folds; what was folded stays so until the page is left. */
+/** Collapsible section of the inspector. The state is kept until the page is left. */
 const folded = new Map<string, boolean>();
 
 export function Section({

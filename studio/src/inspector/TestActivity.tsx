@@ -1,4 +1,4 @@
-/** Runs one activity by itself, without storage. */
+/** Runs one activity alone, without persistence. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -49,7 +49,7 @@ export function TestActivity({ activity }: { activity: Activity }) {
   );
 }
 
-/** The values of the instance that previews are made with, or else what is declared. */
+/** Values of the preview instance, or else the declared defaults. */
 function useDefaultValues(): Json {
   const { instanceId, variables, inputs } = usePreviewValues();
   const { data } = useQuery({ ...instances.one(instanceId ?? ""), enabled: instanceId !== null });
@@ -57,7 +57,7 @@ function useDefaultValues(): Json {
   return { ...(state?.variables ?? variables), ...(state?.inputs ?? inputs) } as Json;
 }
 
-/** What came of it, without what is empty. */
+/** The result without empty parts. */
 function withoutEmpty({ outputs, outcome, lines, incidents }: ActivityTrialResult): object {
   const failed = incidents.map(({ type, message }) => `${type}: ${message}`);
   return {

@@ -1,4 +1,4 @@
-/** What a workflow that is started by this one is given: one field for each input that it declares. */
+/** Inputs of a workflow started by an activity: one field per declared input. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -25,7 +25,7 @@ const t = defineMessages("workflow-input", {
   missing: "Required by {name}.",
 });
 
-/** Languages that fit into one Python dict. */
+/** Languages that can be combined in one Python dict. */
 const LANGUAGES = [LITERAL, "python", "variable", "input"];
 
 const STARTERS: ReadonlySet<string> = new Set(["ExecuteWorkflow", "DispatchWorkflow", "BulkDispatchWorkflows"]);
@@ -36,14 +36,14 @@ export function WorkflowInputEditor(props: InputEditorProps) {
   const { language, source } = readInput(props.workflow);
   const items = useQuery(definitions.known()).data?.items ?? [];
   const chosen = language === LITERAL && typeof source === "string" ? findWorkflow(items, source) : undefined;
-  // What is started is the published one; before the first publish there is only a draft to tell of.
+  // The published version is started. Before the first publish, only a draft exists.
   const query = useQuery({
     ...definitions.one(chosen?.id ?? "", chosen?.published_version ? "published" : "latest"),
     enabled: chosen !== undefined,
   });
   const [typed, setTyped] = useState<{ value: Json | undefined; given: WorkflowInput } | null>(null);
   const [asExpression, setAsExpression] = useState(false);
-  // While an expression is typed it may be no dict for a moment: what was typed is kept beside what was written.
+  // An expression may not parse while it is typed, so the typed values are kept beside the written ones.
   const given =
     typed !== null && equal(typed.value, props.value) ? typed.given : readWorkflowInput(props.value, props.names);
   if (chosen === undefined || query.data === undefined || given === null) return <InputEditor {...props} />;
@@ -135,7 +135,7 @@ function declaredIn(document: Record<string, unknown>): InputDescriptor[] {
   }));
 }
 
-/** What is handed over for each item may come from the item, so nothing is missing there. */
+/** In a bulk dispatch each item can provide the input, so it is not reported as missing. */
 function problemsOf(input: InputDescriptor, given: WorkflowInput, name: string, { type }: InputEditorProps): Problem[] {
   if (!input.required || given[input.name] !== undefined || type === "BulkDispatchWorkflows") return [];
   return [{ code: "missing", path: "", message: t("missing", { name }), severity: "warning", activityId: null }];

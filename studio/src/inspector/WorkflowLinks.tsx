@@ -1,4 +1,4 @@
-/** Ways from an activity to the workflow that it starts or is. */
+/** Links from an activity to the workflow that it starts or represents. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -13,7 +13,7 @@ const t = defineMessages("workflow-links", {
   is: "This activity runs the workflow {name}.",
 });
 
-/** An activity names it by its id, or by what people call it. */
+/** Finds a workflow by id or by name. */
 export function findWorkflow<One extends Pick<DefinitionSummary, "id" | "name">>(
   items: readonly One[],
   reference: string,
@@ -35,14 +35,14 @@ export function OpenWorkflow({ workflow }: { readonly workflow: DefinitionSummar
   );
 }
 
-/** `Pack a parcel` → `PackAParcel`, as the server names the activity type of a workflow. */
+/** `Pack a parcel` → `PackAParcel`, the activity type that the server derives from a workflow. */
 export const typeNameOf = (name: string): string =>
   name
     .split(/[^0-9A-Za-z]+/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join("");
 
-/** Says of an activity that is a workflow which one. */
+/** Names the workflow that an activity represents. */
 export function UsedWorkflow({ type }: { readonly type: string }) {
   const items = useQuery(definitions.known()).data?.items ?? [];
   const used = items.find((item) => item.usable_as_activity && typeNameOf(item.name || item.id) === type);

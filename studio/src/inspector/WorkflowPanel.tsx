@@ -1,4 +1,4 @@
-/** The inspector when nothing is selected: the workflow itself. */
+/** Inspector of the workflow itself, shown without a selection. */
 
 import { useEffect, useRef } from "react";
 import * as commands from "../editor/commands";
@@ -230,7 +230,7 @@ export function WorkflowPanel() {
   );
 }
 
-/** Written with commas; the text is the author's until the field is left. */
+/** Comma-separated labels. The text is parsed when the field loses the focus. */
 function Labels({
   labels,
   readOnly,

@@ -1,4 +1,4 @@
-/** CodeMirror, loaded only when the first expression or source is shown. */
+/** CodeMirror setup. The module is loaded with the first code editor. */
 
 import {
   autocompletion,
@@ -35,7 +35,7 @@ export interface CodeOptions {
   readonly names: () => readonly Name[];
   readonly onChange: (value: string) => void;
   readonly readOnly: boolean;
-  /** Several lines with numbers, as for a source; else it grows with its text. */
+  /** Several numbered lines, as for a source file. Otherwise the editor grows with its text. */
   readonly tall: boolean;
   readonly placeholder: string;
 }
@@ -103,7 +103,7 @@ export function createCode(options: CodeOptions): Code {
       ],
     }),
   });
-  // What scrolls can be reached by keyboard even where nothing can be typed.
+  // A scrollable read-only editor must be reachable by keyboard.
   if (options.tall) view.scrollDOM.tabIndex = 0;
   return {
     set(value) {
@@ -131,7 +131,7 @@ function languageOf(language: string): Extension {
 
 const KIND = { variable: "variable", input: "input", output: "output", loop: "loop" } as const;
 
-/** Names in sight first; then a few words of the language that are often wanted. */
+/** Completion: names in scope first, then common keywords. */
 function complete({ names, language }: CodeOptions) {
   const more = KEYWORDS[language] ?? [];
   return (context: CompletionContext): CompletionResult | null => {
@@ -151,7 +151,7 @@ function complete({ names, language }: CodeOptions) {
   };
 }
 
-/** How a language says a name: Python as it is, the others by way of an object or a function. */
+/** Reference to a name: plain in Python, through an object or a function in other languages. */
 export function referenceIn(language: string, name: Name): string {
   if (language === "javascript")
     return name.kind === "input" ? `getInput(${JSON.stringify(name.name)})` : `variables.${name.name}`;
@@ -159,7 +159,7 @@ export function referenceIn(language: string, name: Name): string {
   return name.name;
 }
 
-/** What stands behind the dot of those objects. */
+/** Members offered after the dot of those objects. */
 function membersOf(holder: string, language: string, names: readonly Name[]): readonly Name[] {
   const isInput = language === "liquid" && holder === "Input";
   const isVariables =

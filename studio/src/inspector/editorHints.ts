@@ -1,4 +1,4 @@
-/** What an editor of a literal is given, and how one is found for an input. */
+/** Properties of value editors, and the choice of an editor for an input. */
 
 import type { ComponentType } from "react";
 import type { InputDescriptor } from "../model/descriptors";
@@ -21,7 +21,7 @@ export interface EditorProps {
 
 export type ValueEditor = ComponentType<EditorProps>;
 
-/** Where the server has no hint yet, or a plainer one than the Studio can do. */
+/** Overrides for inputs whose descriptor has no hint, or only a generic one. */
 const HINTS: Readonly<Record<string, string>> = {
   "SetVariable.variable": "variable",
   "ExecuteWorkflow.workflow": "workflow",
@@ -56,7 +56,7 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   "Log.level": ["trace", "debug", "information", "warning", "error", "critical"],
 };
 
-/** The names that other systems and plugins use for the same editor. */
+/** Hint names of other systems and plugins for the same editors. */
 const ALIASES: Readonly<Record<string, string>> = {
   string: "text",
   "single-line": "text",
@@ -96,7 +96,7 @@ export function optionsFor(type: string, input: InputDescriptor): readonly Json[
   return isList(choices) ? choices : (OPTIONS[`${type}.${input.name}`] ?? []);
 }
 
-/** The hint by which the editor is looked up; a plugin's own name is handed through as it is. */
+/** Hint that selects the editor. The hint of a plugin is passed through. */
 export function hintFor(type: string, input: InputDescriptor): string {
   const key = `${type}.${input.name}`;
   const known = HINTS[key];
@@ -142,12 +142,12 @@ export function withoutNull(schema: JsonObject): JsonObject {
   return rest.length === 1 && isObject(only) ? only : schema;
 }
 
-/** Whether an input is wanted now: some depend on the value of another. What has a value is never hidden. */
+/** Whether an input is shown: it may depend on the value of another input. An input with a value is always shown. */
 export function isInputVisible(input: InputDescriptor, inputs: JsonObject, all: readonly InputDescriptor[]): boolean {
   if (inputs[input.name] !== undefined) return true;
   return Object.entries(input.shown_when ?? {}).every(([name, wanted]) => {
     const { language, source } = readInput(inputs[name]);
-    // An expression may become anything.
+    // The value of an expression is unknown.
     if (language !== "literal") return true;
     const now = source ?? all.find((item) => item.name === name)?.default ?? null;
     return isList(wanted) ? wanted.includes(now) : now === wanted;

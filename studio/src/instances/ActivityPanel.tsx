@@ -16,7 +16,7 @@ type Props = {
   entries: readonly JournalEntry[];
 };
 
-/** One activity, and each of its executions: the iterations of a loop can be chosen. */
+/** One activity with its executions. The iterations of a loop are selectable. */
 export function ActivityPanel({ detail, names, activity, entries }: Props) {
   const query = useQuery({ ...instances.executions(detail.id), enabled: activity !== null });
   if (!activity) return <p className="quiet">{t("choose")}</p>;
@@ -128,7 +128,7 @@ function ExecutionDetails({ execution }: { execution: Execution }) {
   );
 }
 
-/** The instances that this execution started. */
+/** Instances started by this execution. */
 function Children({ detail, execution }: { detail: InstanceDetail; execution: Execution }) {
   const query = useQuery(childrenOf(detail));
   const items = startedBy(detail.id, execution, query.data?.items ?? []);

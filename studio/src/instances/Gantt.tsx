@@ -14,7 +14,7 @@ const ENDS: Record<string, string> = {
   compensated: "completed",
 };
 
-/** Executions as spans of time. An activity that only completes in the journal began and ended in the same moment. */
+/** Executions as time spans. An activity that has only a completion entry started and ended at the same time. */
 export function spansOf(entries: readonly JournalEntry[], names: ActivityNames): Span[] {
   const spans = new Map<string, Span>();
   for (const entry of entries) {

@@ -7,7 +7,7 @@ import { t } from "./instanceMessages";
 
 const MAX_DEPTH = 8;
 
-/** Parents above, children below, as a tree. */
+/** Tree of parents and children. */
 export function HierarchyPanel({ detail }: { detail: InstanceDetail }) {
   return (
     <div className="stack">
@@ -23,7 +23,7 @@ export function HierarchyPanel({ detail }: { detail: InstanceDetail }) {
   );
 }
 
-/** The way up, for one that another instance started. */
+/** Link to the parent instance. */
 export function ParentLink({ id }: { id: string }) {
   const query = useQuery(instances.one(id));
   const name = query.data ? query.data.name || query.data.definition_name : id;
@@ -47,7 +47,7 @@ function Ancestors({ id, depth, children }: { id: string | null; depth: number; 
   );
 }
 
-/** A child is started after the commit that asks for it, and changes without a word from its parent: so it is asked again. */
+/** A child starts after the commit of its parent and changes without notifying the parent, so it is polled. */
 export const childrenOf = (parent: InstanceItem) => ({
   ...instances.children(parent.id),
   refetchInterval: parent.finished ? (false as const) : 5_000,

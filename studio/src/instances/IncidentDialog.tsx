@@ -19,7 +19,7 @@ type IncidentDialogProps = {
 
 const TITLES = { retry: "retryTitle", recover: "recoverTitle", skip: "skipTitle" } as const;
 
-/** Run what failed or was lost again, or pass it over, and say why. */
+/** Retry or skip a failed activity, or run a lost one again, with a reason. */
 export function IncidentDialog({ detail, name, incident, verb, onClose }: IncidentDialogProps) {
   const [text, setText] = useState(JSON.stringify(incident.inputs, null, 2));
   const expressions = useMemo(
@@ -31,7 +31,7 @@ export function IncidentDialog({ detail, name, incident, verb, onClose }: Incide
   const [evaluating, setEvaluating] = useState(false);
   const inputs = readJson(text);
   const bad = inputs instanceof InvalidJson ? t("badJson", { why: inputs.why }) : undefined;
-  // Only an effect is given its inputs once and for all; everything else works them out again where it stands.
+  // Only effects keep recorded inputs. Other activities evaluate their inputs again.
   const { catalogue } = useCatalogue();
   const effect = incident.activity_type !== null && catalogue.get(incident.activity_type)?.kind === "effect";
   const go = async () => {
@@ -107,7 +107,7 @@ export function IncidentDialog({ detail, name, incident, verb, onClose }: Incide
   );
 }
 
-/** Only what was changed goes back: the rest is worked out anew, and a secret is shown as dots that must not become its value. */
+/** Only changed inputs are sent: the others are evaluated again, and the mask of a secret must not become its value. */
 export function changedInputs(before: Record<string, unknown>, now: unknown): Record<string, unknown> {
   if (typeof now !== "object" || now === null || Array.isArray(now)) return {};
   return Object.fromEntries(
@@ -115,7 +115,7 @@ export function changedInputs(before: Record<string, unknown>, now: unknown): Re
   );
 }
 
-/** What the definition gives to this activity: where an input could not be evaluated, this is all there is to see. */
+/** Inputs of this activity in the definition. If an input could not be evaluated, nothing else is known. */
 function inputsOf(value: unknown, activity: string | null): Record<string, unknown> | null {
   if (Array.isArray(value))
     return value.reduce<Record<string, unknown> | null>((found, one) => found ?? inputsOf(one, activity), null);
@@ -131,8 +131,9 @@ const MASKED = /^•+$/;
 type Evaluate = (language: string, expression: Json) => Promise<{ value?: Json; error?: string | null }>;
 
 /**
- * The inputs of an effect as its definition gives them now, with the values of the instance: for a retry after the definition was
- * corrected. What cannot be worked out stays as it was and is told; a secret stays behind its dots.
+ * Evaluates the inputs of an effect from the current definition with the values of the instance, for a retry after the
+ * definition
+ * was corrected. An input that fails to evaluate keeps its old value and is reported. A masked secret stays masked.
  */
 export async function reevaluate(
   expressions: Record<string, unknown>,

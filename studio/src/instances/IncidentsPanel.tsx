@@ -55,7 +55,7 @@ export function IncidentsPanel({
   );
 }
 
-/** What is open before what was, and the newest first. */
+/** Open incidents first, newest first. */
 export function byUrgency<IncidentCard extends Pick<Incident, "open" | "at">>(
   incidents: readonly IncidentCard[],
 ): IncidentCard[] {

@@ -13,13 +13,13 @@ import { IncidentDialog } from "./IncidentDialog";
 import { nameOf } from "./IncidentsPanel";
 import { t } from "./instanceMessages";
 
-/** What can be done with this instance now, by this person. */
+/** Actions available for this instance and this user. */
 export function InstanceActions({ detail, names }: { detail: InstanceDetail; names: ActivityNames }) {
   const can = useCan();
   const navigate = useNavigate();
   const [asked, setAsked] = useState<BulkAction | "recover" | null>(null);
   const writable = can("instances:write");
-  // Of one failed activity the inputs are shown; several are retried together.
+  // For a single failed activity the inputs are shown; several are retried together.
   const open = useQuery({ ...instances.incidents(detail.id), enabled: writable && detail.incidents > 0 }).data?.filter(
     (one) => one.open,
   );

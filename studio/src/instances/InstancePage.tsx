@@ -33,7 +33,7 @@ export function InstancePage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useQuery({
     ...instances.one(id),
-    // The socket tells of changes; without it (a proxy that forbids it) the page still follows, slowly.
+    // The WebSocket reports changes. Polling covers proxies that block it.
     refetchInterval: ({ state }) => (state.data && !ENDED.has(state.data.status) ? 5_000 : false),
   });
   return <QueryView query={query}>{(detail) => <Instance key={id} detail={detail} />}</QueryView>;
@@ -173,7 +173,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
   );
 }
 
-/** The journal tells what has happened; the state knows what is alive now. */
+/** The journal records the past; the state knows what is active now. */
 function withLiveState(told: Record<string, { status: string; count: number; hint?: string }>, detail: InstanceDetail) {
   const statuses = { ...told };
   const mark = (id: string | null, status: string) => {

@@ -34,7 +34,7 @@ const TONES: Record<string, Tone> = {
   instance_faulted: "bad",
 };
 
-/** What happened and why, in order. A click shows the activity and takes the drawing to that moment. */
+/** Journal entries with reasons. A click selects the activity and moves the diagram to that entry. */
 export function JournalPanel({ entries, names, at, selected, onSelect, onMoment }: Props) {
   const [onlySelected, setOnlySelected] = useState(false);
   const [trouble, setTrouble] = useState(false);

@@ -11,7 +11,7 @@ const ENDED = new Set(["finished", "canceled"]);
 
 type Props = { detail: InstanceDetail; at: number; entry: JournalEntry | null; onNow: () => void };
 
-/** Says that one looks at the past, and offers to go another way from there. */
+/** Banner of time travel, with an action to fork from the shown entry. */
 export function PastBanner({ detail, at, entry, onNow }: Props) {
   const can = useCan();
   const navigate = useNavigate();
@@ -42,6 +42,6 @@ export function PastBanner({ detail, at, entry, onNow }: Props) {
   );
 }
 
-/** Several entries are committed together: what is kept is the state after the commit that this entry belongs to. */
+/** Entries of one commit share a version. The recorded state is the one after that commit. */
 const storedMoment = (moments: MomentList, version: number) =>
   moments.items.find((one) => one.version === version) ?? null;

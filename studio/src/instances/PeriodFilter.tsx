@@ -5,7 +5,7 @@ import { boundsOf, SPANS, TIMES, timesOf } from "./period";
 
 type Props = { filters: Search; onChange: (changed: Search) => void };
 
-/** Which time of an instance, and when. */
+/** Filter by a time field of an instance and a period. */
 export function PeriodFilter({ filters, onChange }: Props) {
   const span = filters.since ?? "";
   const moment = (name: "from" | "to") => (
@@ -63,7 +63,7 @@ export function PeriodFilter({ filters, onChange }: Props) {
   );
 }
 
-/** "Last hour" becomes a moment once, not on each drawing: else every look would be a new question. */
+/** Computes "last hour" once and not on each render, which would change the query every time. */
 export function usePeriod(filters: Search): Record<string, string | undefined> {
   const asked = { span: filters.since, from: filters.from, to: filters.to };
   const key = JSON.stringify(asked);

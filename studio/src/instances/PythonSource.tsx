@@ -8,7 +8,7 @@ type InstanceRow = { activity: string; line: number };
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A workflow that was written as a Python function carries its text: `metadata.source`. */
+/** Source text of a workflow written as a Python function: `metadata.source`. */
 const sourceOf = (document: Record<string, unknown>): string | null => {
   const metadata = document.metadata;
   const source = isObject(metadata) ? metadata.source : undefined;
@@ -16,7 +16,7 @@ const sourceOf = (document: Record<string, unknown>): string | null => {
   return isObject(source) && typeof source.text === "string" ? source.text : null;
 };
 
-/** The number of its first line in its file: activities say lines of the file. */
+/** Line number of the first source line in its file. Activities refer to lines of the file. */
 const firstLineOf = (document: Record<string, unknown>): number => {
   const metadata = document.metadata;
   const source = isObject(metadata) ? metadata.source : undefined;

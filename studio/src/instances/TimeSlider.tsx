@@ -6,7 +6,7 @@ type Props = { count: number; at: number | null; onChange: (at: number | null) =
 
 const STEP_MS = 400;
 
-/** A slider through the journal. At its end stands now. */
+/** Slider through the journal. The last position is the present. */
 export function TimeSlider({ count, at, onChange, live }: Props) {
   const [playing, setPlaying] = useState(false);
   const place = at ?? count;

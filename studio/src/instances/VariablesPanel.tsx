@@ -25,7 +25,7 @@ export function VariablesPanel({ detail, names, entries, moment, onMoment }: Pro
   const exact = useStoredVariables(detail.id, entries, moment);
   const variables = moment ? (exact ?? moment.variables) : detail.state.variables;
   const changes = useMemo(() => variableChanges(detail.document, entries), [detail.document, entries]);
-  // What has faulted can still be mended and retried.
+  // A faulted instance can still be corrected and retried.
   const over = detail.status === "finished" || detail.status === "canceled";
   const alterable = !moment && can("instances:write") && !over;
   return (
@@ -64,7 +64,7 @@ export function VariablesPanel({ detail, names, entries, moment, onMoment }: Pro
   );
 }
 
-/** Where the states of commits are kept, the variables after a commit are known and need not be told by the journal. */
+/** With recorded history, the variables after a commit are exact and need not be derived from the journal. */
 function useStoredVariables(
   id: string,
   entries: readonly JournalEntry[],

@@ -11,7 +11,7 @@ type Wait = InstanceDetail["waits"][number];
 
 const MAX_SHOWN = 3;
 
-/** What has to happen for it to go on, with ways to where it can be made to happen. */
+/** Conditions that the instance waits for, with links to resolve them. */
 export function WaitBanner({ detail, names, onShow }: Props) {
   const tasks = new Map(
     detail.state.bookmarks.map((one) => [one.activity_id, (one.payload as { task_id?: unknown } | null)?.task_id]),

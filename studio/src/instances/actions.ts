@@ -7,17 +7,17 @@ import { t } from "./messages";
 
 export type BulkAction = "cancel" | "retry" | "delete";
 
-/** What helps an incident: what failed is retried, an effect that was lost with its process waits for somebody's word. */
+/** Action on an incident: a failed activity is retried or skipped; a lost effect is held until an operator decides. */
 export type Remedy = "retry" | "recover" | "skip";
 
 export const isHeld = (incident: { type: string; open: boolean }): boolean => incident.open && incident.type === "lost";
 
-/** Instances by name, or all that a filter finds when it is done; `count` is how many it finds now. */
+/** Instances by id, or all matches of a filter at execution time. `count` is the current number of matches. */
 export type Chosen = { ids: readonly string[] } | { filter: Record<string, unknown>; count: number };
 
 export const countOf = (chosen: Chosen): number => ("ids" in chosen ? chosen.ids.length : chosen.count);
 
-/** What the list asks for by its address, as the body of a request names it; what is not set is left out. */
+/** Converts the filters of the list into the body of a bulk request. Unset filters are omitted. */
 export function filterOf(
   asked: Record<string, string | boolean | undefined>,
   status: readonly string[],
@@ -43,7 +43,7 @@ export async function bulk(action: BulkAction, chosen: Chosen, why: string, term
   await invalidate("instances", "statistics");
 }
 
-/** A copy that goes on by itself: from a state that is kept, or from what it is now. */
+/** Forks an instance, from a recorded state or from the current one. */
 export async function fork(id: string, version?: number): Promise<string> {
   const made = await api.post<ImportedInstance>(
     apiPath("instances", id, "fork"),
@@ -54,7 +54,7 @@ export async function fork(id: string, version?: number): Promise<string> {
   return made.id;
 }
 
-/** One verb on one instance; everything about instances is asked again. */
+/** Runs an action on one instance and refetches all instance queries. */
 export async function act(id: string, verb: string, body: unknown = {}): Promise<void> {
   await api.post(apiPath("instances", id, verb), body);
   await invalidate("instances", "tasks", "statistics");

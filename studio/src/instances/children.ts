@@ -1,6 +1,6 @@
 import type { Execution, InstanceItem } from "../api/types";
 
-/** Which instances an execution started: the engine names a child after its parent and the execution. */
+/** Child instances of an execution. The engine derives their ids from the parent and the execution. */
 export function startedBy<One extends Pick<InstanceItem, "id">>(
   instance: string,
   execution: Pick<Execution, "execution_id">,

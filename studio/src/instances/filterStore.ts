@@ -1,4 +1,4 @@
-/** Filters that a person keeps under a name, in this browser. */
+/** Named filters, stored in this browser. */
 import { create } from "zustand";
 
 const KEY = "holdfast.filters";

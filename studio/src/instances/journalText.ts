@@ -1,4 +1,4 @@
-/** A journal entry in words: what happened, and why. */
+/** Journal entries as text: event and reason. */
 import type { JournalEntry } from "../api/types";
 import { valueText } from "../ui/Value";
 import { events } from "./instanceMessages";
@@ -19,7 +19,7 @@ const pairs = (values: Record<string, unknown>): string =>
     .map(([name, value]) => `${name} = ${valueText(value)}`)
     .join(", ");
 
-/** The values that it depended on, or who did it; null when there is nothing to say. */
+/** Reason of an entry: the values it depended on, or the user who caused it. Null if there is none. */
 export function reasonOf(entry: JournalEntry): string | null {
   const data = isObject(entry.data) ? entry.data : null;
   if (!data) return typeof entry.why === "string" ? entry.why : null;
@@ -55,7 +55,7 @@ function decided(data: Record<string, unknown>): string {
   return isObject(saw) && Object.keys(saw).length > 0 ? `${what} because ${pairs(saw)}` : what;
 }
 
-/** What came out of it. */
+/** Result of a completed activity. */
 export function resultOf(entry: JournalEntry): string | null {
   if (entry.event !== "completed" || entry.data === null || entry.data === undefined || isObject(entry.data))
     return null;

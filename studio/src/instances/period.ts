@@ -1,4 +1,4 @@
-/** The time that a list is asked for: which of an instance's times, and from when to when. */
+/** Period filter of a list: time field, start and end. */
 
 export const SPANS = ["hour", "day", "week", "today", "yesterday", "between"] as const;
 export type Span = (typeof SPANS)[number];
@@ -14,7 +14,7 @@ type Asked = {
   readonly to?: string | undefined;
 };
 
-/** Days begin where the person is. `from` and `to` are what a `datetime-local` field holds. */
+/** Days start in the local time zone. `from` and `to` are values of a `datetime-local` field. */
 export function boundsOf({ span, from, to }: Asked, now: Date): { after?: string; before?: string } {
   const length = LENGTHS[span as Span];
   if (length !== undefined) return { after: new Date(now.getTime() - length).toISOString() };
@@ -30,7 +30,7 @@ function valueText(name: "after" | "before", text: string | undefined): { [key i
   return at === null || Number.isNaN(at.getTime()) ? {} : { [name]: at.toISOString() };
 }
 
-/** As the server names them: `created_after`, `finished_before`, … */
+/** Query parameters of the server: `created_after`, `finished_before`, … */
 export function timesOf(
   name: string | undefined,
   { after, before }: { after?: string; before?: string },

@@ -1,6 +1,7 @@
 /**
- * Time travel: what a drawing and the variables looked like after a given entry of the journal. It shows what the journal
- * has: values are kept there in short, and a variable that no entry names is not known before now.
+ * Time travel: state of the diagram and the variables after a given journal entry. It is limited to what the journal
+ * records:
+ * values may be shortened, and a variable that no entry mentions is unknown.
  */
 import type { JournalEntry } from "../api/types";
 
@@ -9,7 +10,7 @@ export type ActivityStatus = "running" | "waiting" | "completed" | "faulted" | "
 export type ActivityMark = {
   status: ActivityStatus;
   count: number;
-  /** What came out of it last, or why it failed: shown when the card is pointed at. */
+  /** Last result or failure, shown as tooltip. */
   hint?: string;
 };
 
@@ -17,7 +18,7 @@ export type Moment = {
   entry: JournalEntry | null;
   statuses: Record<string, ActivityMark>;
   variables: Record<string, unknown>;
-  /** The activity that the last entry speaks of. */
+  /** Activity of the last entry. */
   here: string | null;
 };
 
@@ -76,7 +77,7 @@ function hintOf(entry: JournalEntry): string | undefined {
   return undefined;
 }
 
-/** Every change of a variable that the journal tells of, in order. */
+/** All variable changes recorded in the journal, in order. */
 export function variableChanges(document: Record<string, unknown>, entries: readonly JournalEntry[]): VariableChange[] {
   const writes = variableWrites(document);
   const known: Record<string, string> = {};
@@ -97,7 +98,7 @@ type Writes = { by: Record<string, { variable?: string; outputs: Record<string, 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Which activities write which variables: SetVariable by its input, the others by what their outputs are bound to. */
+/** Variables written by each activity: SetVariable by its input, others by their bound outputs. */
 function variableWrites(document: Record<string, unknown>): Writes {
   const writes: Writes = { by: {}, declared: new Set() };
   const visit = (value: unknown): void => {
@@ -122,7 +123,7 @@ function variableWrites(document: Record<string, unknown>): Writes {
 
 function changesIn(entry: JournalEntry, writes: Writes): [string, unknown][] {
   const data = entry.data;
-  // What a condition saw are variables and inputs; only the first change.
+  // A condition records variables and inputs. Only variables can change.
   if (isObject(data) && isObject(data.saw))
     return Object.entries(data.saw).filter(([name]) => writes.declared.has(name));
   const write = entry.activity_id ? writes.by[entry.activity_id] : undefined;

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type LiveMessage, watch } from "../api/live";
 
-/** Asks again what is shown, whenever the server says that something changed: at most every `pause` ms. */
+/** Refetches instance lists when the server reports a change, at most every `pause` ms. */
 export function useLiveList(pause = 500): void {
   const client = useQueryClient();
   useEffect(() => {
@@ -22,7 +22,7 @@ export function useLiveList(pause = 500): void {
   }, [client, pause]);
 }
 
-/** Follows one instance: whatever is shown of it is asked again after each of its commits. */
+/** Follows one instance and refetches its queries after each commit. */
 export function useLiveInstance(id: string): { version: number | null; connected: boolean } {
   const client = useQueryClient();
   const [seen, setSeen] = useState<{ version: number | null; connected: boolean }>({ version: null, connected: false });
@@ -31,7 +31,7 @@ export function useLiveInstance(id: string): { version: number | null; connected
     return watch("instance", id, (message: LiveMessage) => {
       if (message.kind === "error") return;
       setSeen({ version: message.version ?? null, connected: true });
-      // The state that comes first is as fresh as what the page has just read.
+      // The initial state is as recent as the page itself.
       if (message.kind === "change" || !first) {
         for (const part of ["one", "journal", "executions", "incidents", "children"])
           void client.invalidateQueries({ queryKey: ["instances", part, id] });

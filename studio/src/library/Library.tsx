@@ -1,4 +1,4 @@
-/** The palette: drag an activity onto the canvas, or press Enter to put it after the selected one. */
+/** Activity library: drag an activity onto the canvas, or press Enter to add it after the selection. */
 
 import { useMemo, useState } from "react";
 import { ActivityIcon } from "../catalogue/ActivityIcon";
@@ -17,10 +17,10 @@ const t = defineMessages("library", {
   state: "State",
 });
 
-/** What a drag from the palette carries. */
+/** Data type of a drag from the library. */
 export const DRAG_TYPE = "application/x-holdfast-activity";
 
-/** Not an activity type: what the palette offers inside a state machine. */
+/** Pseudo type: the library offers it inside a state machine. */
 const STATE: ActivityDescriptor = {
   type: "State",
   display_name: t("state"),

@@ -1,4 +1,4 @@
-/** Descriptors as a real server gives them (`holdfast activities --json`), without descriptions: for tests only. */
+/** Descriptors of a real server (`holdfast activities --json`) without descriptions. For tests only. */
 
 import { type ActivityDescriptor, Catalogue } from "./descriptors";
 

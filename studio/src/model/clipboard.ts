@@ -1,4 +1,4 @@
-/** Copy and paste as JSON text: between workflows, windows and editors. */
+/** Copy and paste as JSON text, across workflows, windows and editors. */
 
 import { type Activity, type Connection, hasType } from "./document";
 import type { Level } from "./focus";
@@ -23,7 +23,7 @@ export function writeClip(clip: Clip): string {
   return JSON.stringify({ format: CLIP, ...clip }, null, 2);
 }
 
-/** Also takes an activity, a list of activities, or a whole definition; null for anything else. */
+/** Also reads an activity, a list of activities or a whole definition. Returns null for anything else. */
 export function readClip(text: string): Clip | null {
   let value: Json;
   try {
@@ -56,7 +56,7 @@ function isConnection(value: Json): value is Connection {
   return isObject(value) && typeof value.from === "string" && typeof value.to === "string";
 }
 
-/** An empty id is replaced on paste like any that is taken. */
+/** An empty id is replaced on paste, like an id that is in use. */
 function withId(activity: Activity): Activity {
   const own = typeof activity.id === "string" ? activity : { ...(activity as Activity), id: "" };
   return mapChildren(own, withId);

@@ -1,4 +1,4 @@
-/** What the server says about activity types, as the Studio needs it. */
+/** Descriptors of activity types, as the server sends them. */
 
 import type { Activity } from "./document";
 import { isList, isObject, type Json, type JsonObject } from "./json";
@@ -16,9 +16,9 @@ export interface InputDescriptor {
   readonly description?: string | null;
   readonly options?: Json;
   readonly secret?: boolean;
-  /** False: the activity evaluates it itself, as often as it likes (the condition of While). */
+  /** False: the activity evaluates the input itself, possibly several times (the condition of While). */
   readonly evaluated?: boolean;
-  /** `{input: value}` or `{input: [values]}`: asked for only while the other inputs have these. */
+  /** `{input: value}` or `{input: [values]}`: shown only while the other inputs have these values. */
   readonly shown_when?: JsonObject | null;
 }
 
@@ -76,21 +76,21 @@ export class Catalogue {
   }
 }
 
-/** Terminal types whose outcome leads nowhere; older servers do not say so. */
+/** Terminal types, which have no outgoing connections. Older servers do not send this flag. */
 const TERMINAL: ReadonlySet<string> = new Set(["End", "Finish", "Fault", "Break", "Continue", "Return"]);
 
-/** By which outcomes an activity can be left on a flowchart. */
+/** Outcomes of an activity in a flowchart. */
 export function outcomesOf(activity: Activity, descriptor: ActivityDescriptor | undefined): string[] {
   if (descriptor?.terminal || TERMINAL.has(activity.type)) return [];
   const own = [...namedOutcomes(activity)];
   const fixed = (descriptor?.outcomes ?? ["Done"]).filter((name) => isExposed(activity, name));
   if (own.length === 0) return [...fixed];
-  // Branches take the place of the plain `Done`, labels of cases stand before `Default`.
+  // Branches replace the default `Done`; labels of cases come before `Default`.
   const rest = descriptor?.dynamic_outcomes && fixed.length === 1 && fixed[0] === "Done" ? [] : fixed;
   return [...new Set([...own, ...rest])];
 }
 
-/** Outcomes of an endpoint that have to be asked for. */
+/** Outcomes of an endpoint that exist only if an input enables them. */
 const EXPOSED: ReadonlyMap<string, string> = new Map([
   ["Request too large", "expose_request_too_large_outcome"],
   ["File too large", "expose_file_too_large_outcome"],

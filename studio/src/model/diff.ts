@@ -1,4 +1,4 @@
-/** What changed between two documents: for the visual diff. Activities are told apart by their ids. */
+/** Difference between two documents, for the visual diff. Activities are matched by id. */
 
 import { type Activity, type Definition, hasType, OWN_KEYS, type Place, placesOf, slotsOf } from "./document";
 import { equal, isList, isObject, type Json, type JsonObject } from "./json";
@@ -30,7 +30,7 @@ export interface ConnectionChange {
 export interface DocumentDiff {
   readonly activities: readonly ActivityChange[];
   readonly connections: readonly ConnectionChange[];
-  /** Of the definition itself: name, variables, inputs, options … */
+  /** Fields of the definition itself: name, variables, inputs, options … */
   readonly fields: readonly FieldChange[];
 }
 
@@ -63,7 +63,7 @@ function isElsewhere(before: Place, after: Place): boolean {
   return before.parent !== after.parent || before.port !== after.port || before.key !== after.key;
 }
 
-/** Everything but its children, its connections and what only people and editors read. */
+/** Excludes children, connections and metadata, which does not affect execution. */
 function activityFields(before: Activity, after: Activity): FieldChange[] {
   return [...fieldChanges(bare(before), bare(after), "")];
 }
@@ -74,7 +74,7 @@ function bare(activity: Activity): JsonObject {
   return Object.fromEntries(
     Object.entries(rest).flatMap(([key, value]): [string, Json | undefined][] => {
       if (OWN_KEYS.has(key) || !ports.has(key)) return [[key, value]];
-      // Of entries only the data: their activities are compared on their own.
+      // Compares only the data of entries. Their activities are compared separately.
       return isList(value) && !value.every(hasType) ? [[key, value.map(withoutActivities)]] : [];
     }),
   );

@@ -1,8 +1,9 @@
 /**
- * The definition document (`holdfast/definition@1`) as typed, immutable JSON, and where each activity stands in it.
+ * The definition document (`holdfast/definition@1`) as typed, immutable JSON, with the location of each activity.
  *
- * The children of an activity stand beside its inputs, by the name of their port: one activity, a list of activities, or
- * a list of entries (objects that carry data and activities together, such as the cases of a Switch).
+ * The children of an activity are stored beside its inputs, under the name of their port: one activity, a list of
+ * activities,
+ * or a list of entries (objects with data and activities, such as the cases of a Switch).
  */
 
 import { isList, isObject, type Json, type JsonObject, type Path, setAt } from "./json";
@@ -56,7 +57,7 @@ export interface Definition extends JsonObject {
   readonly metadata?: JsonObject;
 }
 
-/** Keys of an activity that are no ports. */
+/** Keys of an activity that are not ports. */
 export const OWN_KEYS: ReadonlySet<string> = new Set([
   "type",
   "id",
@@ -76,7 +77,10 @@ export function hasType(value: unknown): value is Activity {
   return isObject(value) && typeof value.type === "string";
 }
 
-/** In an entry an object with a `type` may also be data: an activity has a mark of its own, children, or nothing else. */
+/**
+ * Tells an activity from data with a `type` inside an entry: an activity has a typical key, has children, or has no
+ * other key.
+ */
 export function isActivityInEntry(value: unknown): value is Activity {
   if (!hasType(value)) return false;
   const held = Object.values(value);
@@ -87,15 +91,15 @@ function holdsActivities(value: unknown): boolean {
   return hasType(value) || (Array.isArray(value) && value.length > 0 && value.every(hasType));
 }
 
-/** Where an activity stands: in which port of which parent. */
+/** Location of an activity: the port of its parent. */
 export interface Place {
   readonly activity: Activity;
   readonly path: Path;
   readonly parent: string | null;
   readonly port: string;
-  /** In a list of activities or entries. */
+  /** Index in a list of activities or entries. */
   readonly index: number | null;
-  /** Inside an entry: its key, such as `activity` or `trigger`. */
+  /** Key inside an entry, such as `activity` or `trigger`. */
   readonly key: string | null;
   readonly depth: number;
 }
@@ -105,7 +109,7 @@ export type Slot =
   | { readonly kind: "many"; readonly port: string; readonly activities: readonly Activity[] }
   | { readonly kind: "entries"; readonly port: string; readonly entries: readonly JsonObject[] };
 
-/** The ports of an activity that hold something, told by their looks as the server's reader tells them. */
+/** Ports of an activity that hold something, detected by their shape like in the server's reader. */
 export function slotsOf(activity: Activity): Slot[] {
   const slots: Slot[] = [];
   for (const [port, value] of Object.entries(activity)) {
@@ -161,7 +165,7 @@ export function* childrenOf(place: Place): Generator<Place> {
 
 const places = new WeakMap<Definition, ReadonlyMap<string, Place>>();
 
-/** Every activity by its id; kept per document, which never changes. */
+/** Locations of all activities by id. Cached per document, which is immutable. */
 export function placesOf(definition: Definition): ReadonlyMap<string, Place> {
   const known = places.get(definition);
   if (known !== undefined) return known;
@@ -175,7 +179,7 @@ export function findActivity(definition: Definition, id: string): Activity | und
   return placesOf(definition).get(id)?.activity;
 }
 
-/** The document with another activity in the place of this one. */
+/** Returns the document with the activity replaced. */
 export function updateActivity(
   definition: Definition,
   id: string,
@@ -185,7 +189,7 @@ export function updateActivity(
   return place === undefined ? definition : setAt(definition, place.path, change(place.activity));
 }
 
-/** From the outermost to the one asked for. */
+/** Path from the outermost activity to the given one. */
 export function ancestry(definition: Definition, id: string): Place[] {
   const all = placesOf(definition);
   const chain: Place[] = [];
@@ -201,7 +205,7 @@ export function titleOf(activity: Activity, displayName?: string | null): string
   return activity.name || displayName || activity.type;
 }
 
-/** A copy without keys that say nothing: the server leaves them out too. */
+/** Copy without empty values; the server omits them too. */
 export function withoutEmpty<T extends JsonObject>(object: T): T {
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== undefined && value !== null && !isEmpty(value)),

@@ -1,4 +1,4 @@
-/** Lengths of time: the texts that the server takes, and how people say them. */
+/** Durations: parsing, formatting, and a readable form. */
 
 export interface Duration {
   readonly days: number;
@@ -10,7 +10,7 @@ export interface Duration {
 const ISO = /^([+-])?P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d+)?)S)?)?$/i;
 const CLOCK = /^([+-])?(?:(\d+)\.)?(\d+):(\d{1,2})(?::(\d{1,2}(?:\.\d+)?))?$/;
 
-/** Null for a text that is no duration; negative ones too: no input of ours waits backwards. */
+/** Returns null for an invalid or negative duration: no input accepts one. */
 export function parseDuration(text: string): Duration | null {
   const trimmed = text.trim();
   const iso = ISO.exec(trimmed);
@@ -43,7 +43,7 @@ export function formatDuration(length: Duration): string {
   return day || clock ? `P${day}${clock ? `T${clock}` : ""}` : "PT0S";
 }
 
-/** `3 days`, `1 hour 30 minutes`; the text itself if it is no duration. */
+/** `3 days`, `1 hour 30 minutes`. Returns an invalid text unchanged. */
 export function sayDuration(text: string): string {
   const length = parseDuration(text);
   if (length === null) return text;

@@ -1,10 +1,10 @@
-/** Inputs: a literal, or an object with one key that starts with `$` and names a language. */
+/** Input values: a literal, or an object with one key that starts with `$` and names a language. */
 
 import { isActivityInEntry } from "./document";
 import { isObject, type Json } from "./json";
 
 export interface Expression {
-  /** `literal`, `python`, `javascript`, `liquid`, `variable`, `input`, or a plugin's. */
+  /** `literal`, `python`, `javascript`, `liquid`, `variable`, `input`, or a language of a plugin. */
   readonly language: string;
   readonly source: Json;
 }
@@ -24,7 +24,7 @@ export function readInput(value: Json | undefined): Expression {
   return { language: key.slice(1), source: value[key] ?? null };
 }
 
-/** `undefined` for a literal that says nothing, so that the key leaves the document. */
+/** Returns `undefined` for an empty literal, so that the key is removed from the document. */
 export function writeInput(expression: Expression): Json | undefined {
   const { language, source } = expression;
   if (language !== LITERAL) return { [`$${language}`]: source };
@@ -32,7 +32,7 @@ export function writeInput(expression: Expression): Json | undefined {
   return languageKey(source) !== null || isActivityInEntry(source) ? { $literal: source } : source;
 }
 
-/** What stays of a value when its language changes: text stays text, a literal becomes the text of an expression. */
+/** Converts a value to another language: text stays text, and a literal becomes the source of an expression. */
 export function toLanguage(from: Expression, language: string): Expression {
   if (from.language === language) return from;
   if (language === LITERAL) {

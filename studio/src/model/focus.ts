@@ -1,8 +1,9 @@
 /**
- * Which part of the document the canvas shows: one list of activities, one port, or the states of a machine.
+ * The part of the document that the canvas shows: a list of activities, a port, or the states of a state machine.
  *
- * A focus names the container by id, so that it survives edits elsewhere. `levelOf` answers what is there; a port that
- * holds a plain container (a Sequence, a Flowchart, a StateMachine) shows the inside of that container at once.
+ * A focus names its container by id, so that it survives edits elsewhere. `levelOf` returns the content. A port that
+ * holds
+ * only a Sequence, Flowchart or StateMachine shows the content of that container directly.
  */
 
 import { type Catalogue, kindOfPort, portTitle } from "./descriptors";
@@ -21,7 +22,7 @@ import {
 import { getAt, isList, isObject, type Json, type JsonObject, type Path } from "./json";
 
 export interface Focus {
-  /** The container; null is the definition itself, whose only port is `root`. */
+  /** Id of the container. Null is the definition itself, whose only port is `root`. */
   readonly id: string | null;
   readonly port: string;
   readonly index?: number;
@@ -31,11 +32,11 @@ export interface Focus {
 export const ROOT: Focus = { id: null, port: "root" };
 
 /**
- * - `flowchart`: free places and connections by outcome
- * - `sequence`: one after the other, in the order of the list
+ * - `flowchart`: free positions, connections by outcome
+ * - `sequence`: activities in list order
  * - `parallel`: a list without an order
- * - `single`: a port that takes one activity
- * - `states`: states joined by transitions
+ * - `single`: a port for one activity
+ * - `states`: states and transitions
  */
 export type LevelKind = "flowchart" | "sequence" | "parallel" | "single" | "states";
 
@@ -43,7 +44,7 @@ export interface Level {
   readonly focus: Focus;
   readonly kind: LevelKind;
   readonly container: Activity | null;
-  /** Of the list, or of the slot for `single`. */
+  /** Path of the list, or of the slot for `single`. */
   readonly path: Path;
   readonly activities: readonly Activity[];
   readonly connections: readonly Connection[];
@@ -142,7 +143,7 @@ export function pathOf(container: Place | null, focus: Focus): Path | null {
 export interface Chip {
   readonly focus: Focus;
   readonly title: string;
-  /** How many activities stand directly in it. */
+  /** Number of direct children. */
   readonly count: number;
 }
 
@@ -194,7 +195,7 @@ export function entryTitle(entry: JsonObject, index: number): string {
   return `${index + 1}`;
 }
 
-/** What a double click on a card opens: the first port that holds something, else the first. */
+/** Port that a double click on a card opens: the first non-empty port, or else the first. */
 export function defaultPortOf(activity: Activity, catalogue: Catalogue): Focus | null {
   const chips = chipsOf(activity, catalogue);
   return (chips.find((chip) => chip.count > 0) ?? chips[0])?.focus ?? null;
@@ -216,7 +217,7 @@ export function crumbsOf(definition: Definition, catalogue: Catalogue, level: Le
     const next = chain[position + 1];
     const inner = next === undefined ? focus : focusOn(next);
     if (place.depth === 0 && PLAIN.has(place.activity.type) && inner.index === undefined) continue;
-    // A plain container that fills its parent's port has no crumb of its own: the port's crumb leads into it.
+    // A container that fills its parent's port has no crumb of its own: the crumb of the port opens it.
     if (PLAIN.has(place.activity.type) && place.index === null && inner.index === undefined) continue;
     crumbs.push({ focus: inner, title: crumbTitle(place.activity, catalogue, inner) });
   }
@@ -236,7 +237,7 @@ function crumbTitle(activity: Activity, catalogue: Catalogue, focus: Focus): str
   return `${name} · ${port ? portTitle(port) : focus.port}`;
 }
 
-/** The focus that shows this activity on the canvas. */
+/** The focus that shows this activity. */
 export function focusOn(place: Place): Focus {
   if (place.parent === null) return ROOT;
   if (place.key !== null && place.index !== null) {
@@ -249,7 +250,7 @@ export function sameFocus(left: Focus, right: Focus): boolean {
   return left.id === right.id && left.port === right.port && left.index === right.index && left.key === right.key;
 }
 
-/** For the address bar; null for the top. */
+/** Text form for the URL. Null for the top level. */
 export function writeFocus(focus: Focus): string | null {
   if (focus.id === null) return null;
   const tail = focus.index === undefined ? [] : [String(focus.index), ...(focus.key === undefined ? [] : [focus.key])];

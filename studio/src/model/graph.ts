@@ -1,4 +1,4 @@
-/** A level as nodes and edges: what the canvas draws. Nodes of unchanged activities are the same objects again. */
+/** A level as nodes and edges for the canvas. Unchanged activities yield the same node objects. */
 
 import { type ActivityDescriptor, type Catalogue, outcomesOf } from "./descriptors";
 import { type Activity, type Connection, titleOf } from "./document";
@@ -12,17 +12,17 @@ export interface Point {
 }
 
 export interface GraphNode {
-  /** The activity's id; for a state `state:` and its position in the list. */
+  /** Id of the activity. For a state: `state:` and its index. */
   readonly id: string;
   readonly kind: "activity" | "state";
   readonly title: string;
-  /** What the type is called; empty if the title says it already. */
+  /** Name of the type. Empty if it equals the title. */
   readonly typeName: string;
   readonly summary: string;
   readonly icon: string;
   readonly outcomes: readonly string[];
   readonly chips: readonly Chip[];
-  /** No descriptor: shown as missing, never dropped. */
+  /** True if there is no descriptor. The card is marked, never dropped. */
   readonly unknown: boolean;
   readonly trigger: boolean;
   readonly starts: boolean;
@@ -30,7 +30,7 @@ export interface GraphNode {
   readonly comments: number;
   readonly activity: Activity | null;
   readonly position: Point | null;
-  /** Put there by a person: auto-layout leaves it alone. */
+  /** Moved by hand: auto-layout does not reposition it. */
   readonly pinned: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface GraphEdge {
   readonly target: string;
   readonly outcome: string | null;
   readonly label: string;
-  /** Which connection or transition of the container; null for the implied order of a sequence. */
+  /** Index of the connection or transition in the container. Null for the implied order of a sequence. */
   readonly index: number | null;
 }
 
@@ -100,7 +100,7 @@ function buildNode(activity: Activity, catalogue: Catalogue): GraphNode {
     summary: summaryOf(activity, descriptor),
     icon: descriptor?.icon ?? iconFor(activity, descriptor),
     outcomes: outcomesOf(activity, descriptor),
-    // What works by itself shows only what was put into it: the inspector leads to the rest.
+    // Effects show only non-empty ports. The inspector links to the others.
     chips: chipsOf(activity, catalogue).filter((chip) => chip.count > 0 || descriptor?.kind !== "effect"),
     unknown: descriptor === undefined && !catalogue.isEmpty,
     trigger: descriptor?.trigger ?? false,
@@ -159,7 +159,7 @@ function connectionEdges(connections: readonly Connection[], nodes: readonly Gra
   });
 }
 
-/** `Done` needs no word where nothing else leads on; a delay does. */
+/** The default outcome is labelled only if another outcome is connected. A delay is always labelled. */
 function edgeLabel(connection: Connection, outcomesBySource: number, source: GraphNode): string {
   const outcome = connection.outcome ?? DONE;
   const plain = outcome === DONE && (outcomesBySource <= 1 || source.outcomes.length <= 1);
@@ -167,7 +167,7 @@ function edgeLabel(connection: Connection, outcomesBySource: number, source: Gra
   return [plain ? "" : outcome, typeof delay === "string" ? `after ${showValue(delay)}` : ""].filter(Boolean).join(" ");
 }
 
-/** The outcome under which the connection leaves its card: `null` leaves by `Done`, or by the only one there is. */
+/** Source handle of a connection: `null` means `Done`, or the only outcome. */
 export function handleOf(outcome: string | null, outcomes: readonly string[]): string {
   if (outcome !== null) return outcome;
   return outcomes.includes(DONE) || outcomes.length === 0 ? DONE : (outcomes[0] ?? DONE);

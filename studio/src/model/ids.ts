@@ -1,4 +1,4 @@
-/** Ids of activities: made from the type as the server makes them (`WriteLine1`), never taken twice. */
+/** Ids of activities, generated from the type like on the server (`WriteLine1`). Ids are never reused. */
 
 import { type Activity, type Definition, hasType, isActivityInEntry, placesOf, slotsOf } from "./document";
 import { isList, isObject, type Json, type JsonObject } from "./json";
@@ -32,7 +32,7 @@ export class Ids {
   }
 }
 
-/** Gives an id to every activity that has none; the same document if all have one. */
+/** Gives an id to every activity without one. Returns the same document if none is missing. */
 export function withIds(document: JsonObject): Definition {
   const ids = new Ids(idsIn(document));
   const root = document.root;
@@ -47,7 +47,7 @@ function identify(activity: JsonObject, ids: Ids): Activity {
   return mapChildren(named as Activity, (child) => identify(child, ids));
 }
 
-/** A copy in which every child is what the function makes of it; the same object if nothing changed. */
+/** Copy with every child replaced by the result of the function. Returns the same object if nothing changed. */
 export function mapChildren(activity: Activity, change: (child: Activity) => Activity): Activity {
   let next: Activity = activity;
   for (const slot of slotsOf(activity)) {
@@ -82,7 +82,7 @@ function same(before: readonly Json[], after: readonly Json[]): readonly Json[] 
   return after.every((item, index) => Object.is(item, before[index])) ? before : after;
 }
 
-/** Whatever looks like an id anywhere, so that a made-up one is never taken. */
+/** Collects everything that looks like an id, so that a generated id never collides. */
 function idsIn(value: Json | undefined, found = new Set<string>()): Set<string> {
   if (isList(value)) for (const item of value) idsIn(item, found);
   else if (isObject(value)) {
@@ -92,7 +92,7 @@ function idsIn(value: Json | undefined, found = new Set<string>()): Set<string> 
   return found;
 }
 
-/** The same activities under ids that nobody uses: for paste and duplicate. Answers also old id → new id. */
+/** Copies of the activities with unused ids, for paste and duplicate. Also returns the map from old to new ids. */
 export function withFreshIds(activities: readonly Activity[], ids: Ids): [Activity[], ReadonlyMap<string, string>] {
   const renamed = new Map<string, string>();
   const fresh = (activity: Activity): Activity => {

@@ -1,4 +1,4 @@
-/** Plain JSON and the few operations on it that never change their argument. */
+/** JSON types, and operations that never modify their argument. */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -24,7 +24,7 @@ export function getAt(value: Json | undefined, path: Path): Json | undefined {
   return found;
 }
 
-/** A copy with another value at the path; `undefined` takes the key away. Everything beside the path is shared. */
+/** Copy with another value at the path; `undefined` removes the key. Everything else is shared. */
 export function setAt<T extends Json>(value: T, path: Path, next: Json | undefined): T {
   return replaceAt(value, path, 0, next) as T;
 }
@@ -59,12 +59,12 @@ export function equal(left: Json | undefined, right: Json | undefined): boolean 
   return false;
 }
 
-/** `/root/activities/2` as the server writes it. */
+/** `/root/activities/2`, as the server writes it. */
 export function toPointer(path: Path): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** Numbers stay text here: only the document tells whether a step is an index. */
+/** Numbers stay text: only the document decides whether a step is an index. */
 export function fromPointer(pointer: string): string[] {
   if (!pointer.startsWith("/")) return [];
   return pointer

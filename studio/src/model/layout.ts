@@ -1,4 +1,4 @@
-/** Where cards stand: sizes known without a browser, places by dagre for those that have none. */
+/** Layout of cards: sizes without a browser, and positions by dagre for cards without one. */
 
 import dagre from "@dagrejs/dagre";
 import type { LevelKind } from "./focus";
@@ -32,7 +32,7 @@ export function snap(value: number): number {
   return Math.round(value / GRID) * GRID;
 }
 
-/** Which way a drawing goes: what most of its connections between placed cards do; down if nobody knows. */
+/** Direction of a diagram: that of most connections between placed cards; `down` by default. */
 export function directionOf(graph: Graph): Direction {
   const at = new Map(graph.nodes.map((node) => [node.id, node.position]));
   let across = 0;
@@ -47,7 +47,7 @@ export function directionOf(graph: Graph): Direction {
   return across > along ? "right" : "down";
 }
 
-/** A place for every node: its own if it has one (and the level keeps places), else a computed one. */
+/** Position of every node: its own if the level stores positions, or else a computed one. */
 export function placeAll(graph: Graph, kind: LevelKind, direction: Direction): ReadonlyMap<string, Point> {
   if (kind === "flowchart" || kind === "states") return placeFree(graph, direction);
   if (kind === "parallel") return placeRow(graph);
@@ -77,7 +77,7 @@ function placeFree(graph: Graph, direction: Direction): ReadonlyMap<string, Poin
   return settle(graph.nodes, computed, places, direction);
 }
 
-/** All of them, from scratch. */
+/** Lays out all nodes from scratch. */
 export function layout(
   nodes: readonly GraphNode[],
   edges: readonly GraphEdge[],
@@ -90,7 +90,7 @@ export function layout(
   );
 }
 
-/** The same for anything that has a size. */
+/** Lays out any boxes with a size. */
 export function layoutBoxes(
   boxes: readonly (Size & { readonly id: string })[],
   edges: readonly Pick<GraphEdge, "id" | "source" | "target" | "label">[],
@@ -106,7 +106,7 @@ export function layoutBoxes(
   for (const edge of edges) {
     if (edge.source === edge.target || !chart.hasNode(edge.source) || !chart.hasNode(edge.target)) continue;
     const width = edge.label.length * LABEL_WIDTH;
-    // The only way to a card is short: a branch stands where it begins, not where it ends.
+    // A single incoming edge weighs more: a branch stays near the card where it starts.
     const weight = entering.get(edge.target) === 1 ? SINGLE_EDGE_WEIGHT : 1;
     chart.setEdge(edge.source, edge.target, { width, height: 16, labelpos: "c", weight }, edge.id);
   }
@@ -120,8 +120,9 @@ export function layoutBoxes(
 }
 
 /**
- * Computed places beside given ones: the given stay, the others keep their computed place relative to them, and step
- * aside where a given one already stands.
+ * Combines computed with given positions. Given positions stay. The others keep their offset to them and move aside
+ * where
+ * they would overlap.
  */
 export function settle(
   nodes: readonly GraphNode[],
@@ -175,7 +176,7 @@ function overlaps(
   return false;
 }
 
-/** A free place beside a card for the next one. */
+/** A free position for a card after the source. */
 export function placeAfter(
   graph: Graph,
   places: ReadonlyMap<string, Point>,

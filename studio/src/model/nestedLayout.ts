@@ -1,7 +1,7 @@
 /**
- * A whole workflow as one drawing: containers are frames around what they hold. For looking at, not for editing.
+ * A whole workflow in one read-only diagram: containers are frames around their content.
  *
- * Sizes come first, from the inside out; then places, from the outside in.
+ * Sizes are computed from the inside out, then positions from the outside in.
  */
 
 import { type Catalogue, portTitle } from "./descriptors";
@@ -28,7 +28,7 @@ export interface Nested {
   readonly edges: readonly GraphEdge[];
 }
 
-/** Containers that are only an order of things: their content stands where they would. */
+/** Containers that only group: their content is shown in their place. */
 const THIN: ReadonlySet<string> = new Set(["Sequence", "Flowchart", "Function", "Scope", "Branch"]);
 
 const HEAD = 48;
@@ -45,7 +45,7 @@ export function nestedOf(definition: Definition, catalogue: Catalogue): Nested {
   return { boxes, edges };
 }
 
-/** Whether one drawing says more than levels to step into: not for machines, and not for very big ones. */
+/** Whether one diagram is clearer than separate levels: not for state machines and not for very large workflows. */
 export function isNestable(definition: Definition, count: number): boolean {
   return !isMachine(definition.root) && count <= 400;
 }
@@ -64,7 +64,7 @@ interface Block extends Size {
   readonly places: ReadonlyMap<string, Point>;
 }
 
-/** What one activity looks like where a block is wanted. */
+/** Block for one activity. */
 function blockOf(activity: Activity, catalogue: Catalogue): Block {
   if (!THIN.has(activity.type)) return chain([activity], catalogue);
   const inner = activity.activities ?? activity.body;
@@ -74,7 +74,7 @@ function blockOf(activity: Activity, catalogue: Catalogue): Block {
 }
 
 function chain(activities: readonly Activity[], catalogue: Catalogue): Block {
-  // A sequence in a sequence is one sequence.
+  // Nested sequences are shown as one sequence.
   const flat = activities.flatMap((activity) => flattened(activity));
   const items = flat.map((activity) => itemOf(activity, catalogue));
   const width = Math.max(EMPTY.width, ...items.map((item) => item.width));
@@ -142,7 +142,7 @@ function arranged(items: readonly Item[], connections: readonly Connection[]): R
 
 const bare = new WeakMap<GraphNode, GraphNode>();
 
-/** A frame shows what is inside: no chips to open it. */
+/** A frame shows its content, so it needs no port chips. */
 function withoutChips(node: GraphNode): GraphNode {
   const known = bare.get(node);
   if (known !== undefined) return known;

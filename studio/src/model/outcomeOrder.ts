@@ -1,8 +1,10 @@
 /**
- * In which order a card's outcomes leave it: as their targets stand, so that connections of one card do not cross.
+ * Order of the outcomes of a card: that of the positions of their targets, so that connections of one card do not
+ * cross.
  *
- * What leads nowhere keeps its place among the others. An outcome that a connection uses is there even if the type has it
- * no more: the connection is drawn, and the problem named, instead of both being out of sight.
+ * An unconnected outcome keeps its index. An outcome used by a connection is shown even if the type no longer has it,
+ * so that
+ * the connection and its problem stay visible.
  */
 
 import { type Graph, type GraphNode, handleOf, type Point } from "./graph";
@@ -46,7 +48,7 @@ function ordered(node: GraphNode, targets: ReadonlyMap<string, readonly number[]
     : withOutcomes(node, next);
 }
 
-/** The same object for the same order, so that a card stays as drawn. */
+/** Returns the same object for the same order, so that the card does not render again. */
 function withOutcomes(node: GraphNode, outcomes: readonly string[]): GraphNode {
   const known = cache.get(node) ?? new Map<string, GraphNode>();
   cache.set(node, known);

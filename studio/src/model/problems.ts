@@ -1,4 +1,4 @@
-/** The client's problems and the server's as one list, and by activity. */
+/** Merges client-side and server-side problems into one list, and groups them by activity. */
 
 import { type Activity, type Definition, placesOf } from "./document";
 import { fromPointer, isList, isObject, type Json } from "./json";
@@ -14,14 +14,15 @@ export interface ServerProblem {
 }
 
 export interface ServerAnswer {
-  /** The document that the server looked at. */
+  /** The document that the server validated. */
   readonly document: Definition;
   readonly problems: readonly ServerProblem[];
 }
 
 /**
- * What the server said of an activity holds as long as that activity is the same object in the document; of one that
- * was edited since, the client's rules speak until the server answers again.
+ * A server problem is valid as long as its activity is the same object in the document. For an activity edited since,
+ * the
+ * client-side rules apply until the server responds again.
  */
 export function mergeProblems(definition: Definition, own: readonly Problem[], answer: ServerAnswer | null): Problem[] {
   if (answer === null) return [...own];
@@ -54,7 +55,7 @@ export function fromServer(definition: Definition, problem: ServerProblem): Prob
   };
 }
 
-/** The innermost activity on a path. For a connection: the one it starts from. */
+/** The innermost activity on a path. For a connection: its source. */
 export function activityAt(definition: Definition, pointer: string): string | null {
   let value: Json | undefined = definition;
   let found: string | null = null;
@@ -67,7 +68,7 @@ export function activityAt(definition: Definition, pointer: string): string | nu
   return found;
 }
 
-/** Whether it is about this input (or output) of its activity, or about something within it. */
+/** Whether the problem concerns this input or output of its activity, or a part of it. */
 export function isAbout(problem: Problem, part: "inputs" | "outputs", name: string): boolean {
   return `${problem.path}/`.includes(`/${part}/${name}/`);
 }

@@ -1,7 +1,7 @@
 /**
- * Ways of connections that would run behind a card: they go around it, in the free channel nearest to both ends.
+ * Detours of connections that would run behind a card. A detour uses the free channel nearest to both ends.
  *
- * Only what needs a detour gets one; a connection without an entry here is drawn as a plain step.
+ * A connection without a detour is drawn as a plain step.
  */
 
 import { type Graph, handleOf, type Point } from "./graph";
@@ -16,10 +16,10 @@ interface Box {
 }
 
 export interface Detour {
-  /** Where the ends stood when it was found; it holds only as long as they stand there. */
+  /** Positions of the ends when the detour was computed. It is valid only for these. */
   readonly from: Point;
   readonly to: Point;
-  /** The line that the connection keeps to: x if it goes down, y if it goes to the right. */
+  /** Coordinate of the channel: x for `down`, y for `right`. */
   readonly channel: number;
 }
 
@@ -31,7 +31,7 @@ const known = new WeakMap<
   { graph: Graph; direction: Direction; found: ReadonlyMap<string, Detour> }
 >();
 
-/** Found once for a graph in its places; asked again with every selection. */
+/** Cached per graph and positions, because every selection asks again. */
 export function detours(
   graph: Graph,
   places: ReadonlyMap<string, Point>,
@@ -72,7 +72,7 @@ function find(graph: Graph, places: ReadonlyMap<string, Point>, direction: Direc
   return found;
 }
 
-/** Boxes by height: what stands between two heights is found without a look at all the others. */
+/** Boxes sorted by top: finds the boxes between two heights without testing all. */
 export class Rows {
   readonly #byTop: readonly Box[];
   readonly #tallest: number;
@@ -103,7 +103,7 @@ export class Rows {
   }
 }
 
-/** Null if the plain step is free: down to the middle, across, and down. */
+/** Returns null if the plain step is free: down to the middle, across, and down. */
 function forwardChannel(from: Point, to: Point, rows: Rows): number | null {
   const between = rows.between(from.y + 4, to.y - 4);
   if (between.length === 0) return null;
@@ -115,7 +115,7 @@ function forwardChannel(from: Point, to: Point, rows: Rows): number | null {
   return isFree ? null : nearest(from, to, from.y + STEP, to.y - STEP, between);
 }
 
-/** Back up: beside everything between the two. */
+/** For a back edge: a channel beside all boxes between the two. */
 function backwardChannel(from: Point, to: Point, source: Box, target: Box, rows: Rows): number | null {
   const top = Math.min(from.y, to.y) - STEP;
   const bottom = Math.max(from.y, to.y) + STEP;
@@ -145,7 +145,7 @@ function isClearAcross(one: number, other: number, y: number, boxes: readonly Bo
   return !boxes.some((box) => y > box.top - 6 && y < box.bottom + 6 && box.right > left && box.left < right);
 }
 
-/** The path through a channel, with round corners. */
+/** Path through a channel, with rounded corners. */
 export function detourPath(
   from: Point,
   to: Point,

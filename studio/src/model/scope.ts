@@ -1,4 +1,4 @@
-/** Names that an activity's expressions can use: variables around it, inputs of the workflow, outputs of earlier ones. */
+/** Names in scope of an activity's expressions: variables, workflow inputs and loop variables. */
 
 import type { Catalogue } from "./descriptors";
 import { ancestry, type Definition, placesOf } from "./document";
@@ -7,7 +7,7 @@ export interface Name {
   readonly name: string;
   readonly kind: "variable" | "input" | "output" | "loop";
   readonly type: string;
-  /** Whose: the workflow, or the activity that declares or gives it. */
+  /** Origin: the workflow, or the id of the activity that declares it. */
   readonly from: string;
 }
 
@@ -34,13 +34,13 @@ export function namesFor(definition: Definition, catalogue: Catalogue, activityI
   return [...found.values()];
 }
 
-/** ForEach calls its current value what its input `item` says. */
+/** ForEach names its current value after its input `item`. */
 function loopName(activity: { readonly inputs?: { readonly [key: string]: unknown } }, name: string): string {
   const own = activity.inputs?.item;
   return name === "CurrentValue" && typeof own === "string" && own ? own : name;
 }
 
-/** Where an activity's outputs may go: variables in sight, and outputs of the workflow. */
+/** Targets for the outputs of an activity: variables in scope and outputs of the workflow. */
 export function targetsFor(definition: Definition, catalogue: Catalogue, activityId: string): Name[] {
   const variables = namesFor(definition, catalogue, activityId).filter((name) => name.kind === "variable");
   const outputs = (definition.outputs ?? []).map(

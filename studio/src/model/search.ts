@@ -1,4 +1,4 @@
-/** Search inside a workflow: names, types, ids and values, best first. */
+/** Search in a workflow by name, type, id and value, ranked. */
 
 import type { Catalogue } from "./descriptors";
 import { type Definition, type Place, titleOf, walk } from "./document";
@@ -27,7 +27,7 @@ export function searchDocument(definition: Definition, catalogue: Catalogue, que
   return hits.sort((left, right) => right.score - left.score).slice(0, limit);
 }
 
-/** Every word must be somewhere; the earlier the field and the nearer to its start, the better. */
+/** Every word must match. Earlier fields and matches at the start of a word score higher. */
 export function scoreOf(fields: readonly string[], words: readonly string[]): number {
   let total = 0;
   for (const word of words) {

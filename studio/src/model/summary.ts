@@ -1,4 +1,4 @@
-/** The one line under a card's name: what this activity does here (`order.total > 1000`, `POST /orders`, `in 3 days`). */
+/** One-line summary on a card: `order.total > 1000`, `POST /orders`, `in 3 days`. */
 
 import type { ActivityDescriptor } from "./descriptors";
 import type { Activity } from "./document";
@@ -8,7 +8,7 @@ import { isList, isObject, type Json } from "./json";
 
 const LONGEST = 80;
 
-/** Inputs that tell most, best first, for types that have no line of their own. */
+/** Most informative inputs, best first, for types without a summarizer. */
 const PREFERRED = [
   "condition",
   "expression",
@@ -93,7 +93,7 @@ function show(activity: Activity, name: string): string {
   return showValue(activity.inputs?.[name]);
 }
 
-/** A value as people would write it: no quotes around text, no braces around an expression. */
+/** Readable form of a value: no quotes around text, no wrapper around an expression. */
 export function showValue(value: Json | undefined): string {
   const { source } = readInput(value);
   if (source === null || source === "") return "";

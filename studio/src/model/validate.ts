@@ -1,6 +1,6 @@
 /**
- * Problems as you type. The server has the last word (`/validate`); these rules are its most frequent answers, at once
- * and without a call.
+ * Client-side validation while typing. These rules cover the most frequent problems without a request. The server is
+ * authoritative (`/validate`).
  */
 
 import { type Catalogue, type InputDescriptor, outcomesOf } from "./descriptors";

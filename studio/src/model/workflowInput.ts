@@ -1,18 +1,20 @@
 /**
- * What a workflow that is started by another is given: an object with a value or an expression for each of its inputs.
+ * Input of a workflow that another workflow starts: a value or an expression per declared input.
  *
- * A document holds it as one input, and only a whole input can be an expression: values alone are an object, and as soon as
- * one of them is an expression all of them are one Python dict. It is taken apart again as long as its keys are plain text.
+ * The document stores it as one input, and only a whole input can be an expression. Plain values are stored as an
+ * object. With
+ * at least one expression, all are stored as one Python dict, which is parsed again as long as its keys are plain
+ * strings.
  */
 
 import { LITERAL, readInput, writeInput } from "./expressions";
 import { isList, isObject, type Json, type JsonObject } from "./json";
 import type { Name } from "./scope";
 
-/** By name; what stands there is as an input of an activity is written: a literal or `{"$python": …}`. */
+/** By name. Each value has the form of an activity input: a literal or `{"$python": …}`. */
 export type WorkflowInput = Readonly<Record<string, Json>>;
 
-/** Null where it is something else than an object with plain names: then it is edited as a whole. */
+/** Returns null for anything but an object with plain names. Such a value is edited as a whole. */
 export function readWorkflowInput(value: Json | undefined, names: readonly Name[]): WorkflowInput | null {
   const { language, source } = readInput(value);
   if (source === null || source === "") return {};
@@ -44,7 +46,7 @@ function mapped(object: JsonObject, change: (item: Json) => Json | undefined): W
   return Object.fromEntries(Object.entries(object).map(([name, item]) => [name, change(item ?? null) ?? null]));
 }
 
-/** A part of the dict as it would stand in an input of its own. */
+/** An item of the dict as an input of its own. */
 function partOf(text: string, names: readonly Name[]): Json {
   const literal = literalOf(text);
   if (literal !== undefined) return writeInput({ language: LITERAL, source: literal }) ?? null;
@@ -59,7 +61,7 @@ const WORDS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ["None", null],
 ]);
 
-/** Values that mean the same in JSON and in Python; `undefined` for everything else. */
+/** Values that are equal in JSON and in Python; `undefined` for everything else. */
 function literalOf(text: string): Json | undefined {
   const word = WORDS.get(text);
   if (word !== undefined) return word;
@@ -84,7 +86,7 @@ export function pythonOf(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** `{'a': x, "b": f(1, 2)}` → its pairs; null if it is no such dict. */
+/** Splits `{'a': x, "b": f(1, 2)}` into pairs. Returns null for anything else. */
 function pairsIn(text: string): [string, string][] | null {
   const whole = text.trim();
   if (!whole.startsWith("{") || !whole.endsWith("}")) return null;
@@ -96,7 +98,7 @@ function pairsIn(text: string): [string, string][] | null {
     const [key, ...rest] = split(part, ":") ?? [];
     const name = key === undefined ? undefined : literalOf(key.trim());
     const value = rest.join(":").trim();
-    // A comprehension (`{k: v for …}`) or a spread is no list of names.
+    // A comprehension (`{k: v for …}`) or a spread has no fixed names.
     if (typeof name !== "string" || value === "" || pairs.some(([known]) => known === name)) return null;
     pairs.push([name, value]);
   }
@@ -109,7 +111,7 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
   ["{", "}"],
 ]);
 
-/** Where a sign stands outside of brackets and quotes; null where they do not match. */
+/** Splits at a separator outside of brackets and quotes. Returns null if they are unbalanced. */
 function split(text: string, sign: string): string[] | null {
   const parts: string[] = [];
   const open: string[] = [];

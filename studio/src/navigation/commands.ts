@@ -1,4 +1,4 @@
-/** Commands that pages offer while they are open; the palette lists them, and shortcuts run them. */
+/** Commands of the current page, for the command palette and shortcuts. */
 import { useEffect } from "react";
 import { create } from "zustand";
 import type { IconName } from "../ui/Icon";
@@ -7,7 +7,7 @@ export type Command = { id: string; label: string; icon?: IconName; keys?: strin
 
 export const useCommands = create<{ sets: Map<string, readonly Command[]> }>(() => ({ sets: new Map() }));
 
-/** Offers commands as long as the component is there. Give the same `owner` on each call. */
+/** Registers commands while the component is mounted. `owner` must be stable. */
 export function usePageCommands(owner: string, commands: readonly Command[]): void {
   useEffect(() => {
     useCommands.setState(({ sets }) => ({ sets: new Map(sets).set(owner, commands) }));
@@ -23,7 +23,7 @@ export function usePageCommands(owner: string, commands: readonly Command[]): vo
   );
 }
 
-/** How well a text answers to what was typed: each letter in order; a run and a word's begin count more. Null: not at all. */
+/** Fuzzy score: all letters in order; consecutive letters and starts of words score higher. Null: no match. */
 export function rank(text: string, typed: string): number | null {
   const low = text.toLowerCase();
   let score = 0;

@@ -1,4 +1,4 @@
-/** The pages of the Studio, once: navigation, command palette and rights are read from here. */
+/** Pages of the Studio: the single source for navigation, command palette and permissions. */
 
 import { defineMessages } from "../i18n/messages";
 import type { IconName } from "../ui/Icon";

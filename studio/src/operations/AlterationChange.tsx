@@ -1,4 +1,4 @@
-/** One change of a plan, with what can be named in it. */
+/** Form for one alteration of a plan, with suggestions. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useId, useMemo } from "react";
@@ -23,14 +23,14 @@ const t = defineMessages("change", {
 });
 
 export interface Suggestions {
-  /** Null where nobody can tell: then a number is typed. */
+  /** Null if the versions are unknown; then a number is entered. */
   readonly versions: readonly DefinitionSummary[] | null;
   readonly variables: readonly string[];
-  /** Ids with what people call them. */
+  /** Ids with their display names. */
   readonly activities: readonly (readonly [string, string])[];
 }
 
-/** Of the definition that is chosen, or, where instances are named, of the first of them. */
+/** Suggestions from the chosen definition or, for given instance ids, from the first instance. */
 export function useSuggestions(definition: string, instance: string | undefined): Suggestions {
   const first = useQuery({ ...instances.one(instance ?? ""), enabled: instance !== undefined, retry: false });
   const id = instance === undefined ? definition : (first.data?.definition_id ?? "");

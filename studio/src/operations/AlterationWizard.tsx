@@ -38,10 +38,10 @@ const t = defineMessages("wizard", {
   toInstance: "Open instance",
 });
 
-/** Where somebody came from: a definition whose instances are meant, and the version that they are to be moved to. */
+/** Preselected definition and target version. */
 type Start = { readonly definition: string | undefined; readonly version: string | undefined };
 
-/** Which, what, and a dry run before anything moves. */
+/** Wizard for an alteration plan: targets, changes, and a dry run before execution. */
 export function AlterationWizard({
   ids: given,
   start,

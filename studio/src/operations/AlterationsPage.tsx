@@ -120,7 +120,7 @@ function Fate({ fate }: { fate: string }) {
   return <Badge tone={outcomeTone(fate)}>{fate.replaceAll("_", " ")}</Badge>;
 }
 
-/** What became of each instance, or would become of it. */
+/** Result per instance, of a dry run or of an execution. */
 export function Results({ rows }: { rows: readonly Record<string, unknown>[] }) {
   if (rows.length === 0) return null;
   const id = (row: Record<string, unknown>) => String(row.instance_id ?? row.id ?? "");

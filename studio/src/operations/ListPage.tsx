@@ -20,7 +20,7 @@ type Props<Row> = {
   refresh?: number;
 };
 
-/** A page that is one list of the server. These lists are short: all of it is asked for, and sorted here. */
+/** A page with one list of the server. These lists are short, so they are loaded completely and sorted here. */
 export function ListPage<Row extends object>(props: Props<Row>) {
   const query = useQuery({
     ...list<Row>(props.resource, { limit: 200 }),

@@ -1,4 +1,7 @@
-/** Started, finished and faulted instances by hour or day, as small bars. Drawn by hand: a library would weigh more than the page. */
+/**
+ * Bar chart of started, finished and faulted instances per hour or day. Plain SVG: a chart library would be larger
+ * than the page.
+ */
 import type { Statistics } from "../api/types";
 import { defineMessages } from "../i18n/messages";
 
@@ -22,7 +25,7 @@ const SERIES = [
   ["faulted", "var(--bad)"],
 ] as const;
 
-/** Under its bars; a label near the edge ends there, else half of it would be cut off. */
+/** Label below the bars. A label near the edge is right-aligned so that it is not cut off. */
 const labelPlace = (x: number): { x: number; textAnchor: "middle" | "end" } =>
   x > WIDTH - 24 ? { x: WIDTH, textAnchor: "end" } : { x, textAnchor: "middle" };
 

@@ -1,4 +1,4 @@
-/** What an alteration plan may do, as data: the wizard's forms and the request are both made of this. */
+/** Alteration types, for the forms of the wizard and for the request. */
 import { defineMessages } from "../i18n/messages";
 import type { Tone } from "../ui";
 
@@ -15,11 +15,11 @@ export type AlterationType = "modify_variable" | "cancel_activity" | "schedule_a
 
 export const TYPES: readonly AlterationType[] = ["modify_variable", "cancel_activity", "schedule_activity", "migrate"];
 
-/** In words; a kind that only a later server knows by its own name. */
+/** Display name. A type unknown to this Studio keeps its own name. */
 export const alterationName = (type: string): string =>
   TYPES.includes(type as AlterationType) ? t(type as AlterationType) : type.replaceAll("_", " ");
 
-/** How what became of an instance looks: in a dry run, or done. */
+/** Tone of an outcome, of a dry run or of an execution. */
 export const outcomeTone = (fate: string): Tone =>
   fate === "applies" || fate === "altered" ? "ok" : fate === "refused" || fate === "failed" ? "bad" : "wait";
 
@@ -31,7 +31,7 @@ export const newDraft = (): Draft => ({
   version: "",
 });
 
-/** The request's part for a draft; null when something is missing. */
+/** Request body of a draft. Null if it is incomplete. */
 export function toRequest(draft: Draft): Record<string, unknown> | null {
   switch (draft.type) {
     case "modify_variable":

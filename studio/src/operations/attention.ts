@@ -1,16 +1,16 @@
-/** What needs attention, with what is alike said once: one cause often fails many instances. */
+/** Items that need attention, grouped by cause: one cause often affects many instances. */
 
 import type { Statistics } from "../api/types";
 
 export type Attention = Statistics["needs_attention"][number];
 
 export interface CauseGroup {
-  /** The newest of them. */
+  /** The newest item. */
   readonly one: Attention;
   readonly count: number;
 }
 
-/** In the order in which they come; the newest comes first. */
+/** Keeps the order; the newest comes first. */
 export function groupByCause(found: readonly Attention[]): CauseGroup[] {
   const byCause = new Map<string, CauseGroup>();
   for (const one of found) {

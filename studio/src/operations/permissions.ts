@@ -1,4 +1,4 @@
-/** Every permission that the server knows, as it names them. */
+/** All permissions known to the server. */
 export const PERMISSIONS: readonly string[] = [
   "definitions:read",
   "definitions:write",

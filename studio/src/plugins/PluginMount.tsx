@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import type { Mount, Mounted } from "./registry";
 
-/** A place on the page that belongs to a plugin. */
+/** Element owned by a plugin. */
 export function PluginMount<Properties>({ mount, properties }: { mount: Mount<Properties>; properties: Properties }) {
   const place = useRef<HTMLDivElement>(null);
   const mounted = useRef<Mounted<Properties> | undefined>(undefined);
@@ -17,7 +17,7 @@ export function PluginMount<Properties>({ mount, properties }: { mount: Mount<Pr
     };
   }, [mount]);
   useEffect(() => {
-    // Whatever a plugin returns from here is not ours to keep.
+    // The return value is ignored: React would take it for a clean-up function.
     mounted.current?.update?.(properties);
   }, [properties]);
   return <div ref={place} className="plugin" />;

@@ -1,11 +1,13 @@
 /**
- * What a plugin's ES module may bring. The module has one default export, a function that is called with this object
- * before the first page is drawn:
+ * Plugin API. A plugin is an ES module with one default export, a function that is called with `studio` before the
+ * first page
+ * is rendered:
  *
  *     export default function (studio) { studio.editor("colour", { mount(element, { value, onChange }) { … } }) }
  *
- * Everything is mounted into an element that the Studio gives, so a plugin needs neither React nor our build. `mount` may
- * return `{ update(properties), unmount() }`. A plugin that fails is named in a message; the Studio runs without it.
+ * Everything is mounted into an element provided by the Studio, so a plugin needs neither React nor this build.
+ * `mount` may
+ * return `{ update(properties), unmount() }`. A plugin that fails is reported; the Studio runs without it.
  */
 import { create } from "zustand";
 import { defineMessages } from "../i18n/messages";
@@ -42,7 +44,7 @@ type Plugins = {
 
 export const usePlugins = create<Plugins>(() => ({ editors: {}, panels: [], pages: [], languages: [] }));
 
-/** The object that a plugin is given. */
+/** The object passed to a plugin. */
 export const studio = {
   version: 1,
   editor: (hint: string, editor: Mount<EditorProperties>): void =>
@@ -55,7 +57,7 @@ export const studio = {
 
 export type Studio = typeof studio;
 
-/** The editor that a plugin brings for a hint, if one does. */
+/** Editor of a plugin for a hint, if there is one. */
 export const pluginEditor = (hint: string): Mount<EditorProperties> | undefined => usePlugins.getState().editors[hint];
 
 export async function loadPlugins(modules: readonly string[]): Promise<void> {

@@ -25,7 +25,7 @@ export function Button({ icon, kind, danger, small, busy, children, className, .
   );
 }
 
-/** A button that is only an icon; `label` is what it is called. */
+/** An icon-only button. `label` is its accessible name. */
 export function IconButton({ label, icon, ...rest }: ButtonProps & { label: string; icon: IconName }) {
   return <Button kind="plain" icon={icon} aria-label={label} title={label} {...rest} />;
 }

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useId, useRef } from "react";
 import { defineMessages } from "../i18n/messages";
 import { Button, IconButton } from "./Button";
 
-// Not "Cancel": that is what people do to instances.
+// Not "Cancel": that is an action on instances.
 const t = defineMessages("dialog", { close: "Close", back: "Go back" });
 
 type DialogProps = {
@@ -11,14 +11,14 @@ type DialogProps = {
   children: ReactNode;
   foot?: ReactNode;
   wide?: boolean;
-  /** When given, the dialog is a form and Enter sends it. */
+  /** If set, the dialog is a form, and Enter submits it. */
   onSubmit?: () => void;
   closable?: boolean;
 };
 
 const FIELDS = ".dialog-body :is(input:not([type=hidden]), select, textarea):not(:disabled)";
 
-/** The browser's own modal dialog: focus stays inside, Escape closes, focus returns to where it was. */
+/** The native modal dialog: traps the focus, closes on Escape, and restores the focus. */
 export function Dialog({ title, onClose, children, foot, wide, onSubmit, closable = true }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -27,7 +27,7 @@ export function Dialog({ title, onClose, children, foot, wide, onSubmit, closabl
     const before = document.activeElement;
     if (dialog && !dialog.open) {
       dialog.showModal();
-      // The browser would choose the button that closes; people want the first field, or else what they came to do.
+      // The browser would focus the close button. The first field or the primary button is more useful.
       const first = dialog.querySelector<HTMLElement>(FIELDS) ?? dialog.querySelector<HTMLElement>("button.primary");
       first?.focus();
     }

@@ -10,7 +10,7 @@ import { TextWithCode } from "./TextWithCode";
 
 type FieldProps = { label: string; hint?: ReactNode; problem?: string | undefined; required?: boolean | undefined };
 
-/** A label, a control, and what is to be said about it. `children` gets the id that label and hints refer to. */
+/** A label, a control, and a hint or problem. `children` receives the id that label and hint refer to. */
 export function Field({
   label,
   hint,

@@ -2,7 +2,7 @@ import { useEffect } from "react";
 
 const PRODUCT = "Holdfast Studio";
 
-/** What a page is about: its heading, and the name of its tab in the browser. */
+/** Heading of a page; also sets the title of the browser tab. */
 export function Heading({ children, className }: { children: string; className?: string }) {
   useEffect(() => {
     document.title = `${children} – Holdfast`;

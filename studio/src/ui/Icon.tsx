@@ -1,4 +1,4 @@
-/** Line icons on a 16-pixel square, drawn for the Studio. An icon never speaks alone: the control around it has a name. */
+/** Line icons on a 16-pixel grid. Icons are decorative: the control around them has the accessible name. */
 const PATHS = {
   add: "M8 3v10M3 8h10",
   alert: "M8 2.5 14.2 13.2H1.8zM8 6.4v3.2M8 11.4v.1",

@@ -12,7 +12,7 @@ type MenuProps = { items: readonly (MenuItem | false | undefined)[]; label: stri
   "children" | "label"
 >;
 
-/** A button that opens a list of commands. Arrows move, Escape closes, a letter is left to the browser. */
+/** A button that opens a menu. Arrow keys move, Escape closes. */
 export function Menu({ items, label, children, ...button }: MenuProps) {
   const [place, setPlace] = useState<DOMRect | null>(null);
   const anchor = useRef<HTMLSpanElement>(null);
@@ -84,7 +84,7 @@ export function MenuList({
     document.addEventListener("pointerdown", outside, true);
     return () => document.removeEventListener("pointerdown", outside, true);
   }, [onClose]);
-  // A modal dialog makes everything outside of it dead: a menu opened inside one must be put inside it too.
+  // A modal dialog makes everything outside of it inert, so a menu opened inside is rendered inside.
   const host = document.querySelector("dialog[open]") ?? document.body;
   return createPortal(
     <div

@@ -14,7 +14,7 @@ const t = defineMessages("states", {
   wrong: "Something went wrong",
 });
 
-/** What to see where there is nothing yet: what it is for, and the next step. */
+/** Placeholder for an empty list: its purpose and the next step. */
 export function Empty({
   icon,
   title,
@@ -48,7 +48,7 @@ export function Loading({ rows = 4 }: { rows?: number }) {
   );
 }
 
-/** An error that says what to do about it. */
+/** An error with its remedy. */
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
   const { title, text } = explain(error);
   return (
@@ -82,7 +82,7 @@ export function explain(error: unknown): { title: string; text: string } {
 
 type Query<T> = { data: T | undefined; error: unknown; isPending: boolean; refetch: () => unknown };
 
-/** The three lives of a question to the server. */
+/** Renders a query: data, error, or loading. */
 export function QueryView<T>({
   query,
   children,

@@ -8,13 +8,13 @@ const t = defineMessages("table", { all: "Select all", one: "Select {name}" });
 export type Column<Row> = {
   id: string;
   label: string;
-  /** The name that the server sorts by; without it the column does not sort. */
+  /** Sort field of the server. Without it, the column cannot be sorted. */
   sort?: string;
   number?: boolean;
   tight?: boolean;
-  /** Takes what the others leave, and is cut off rather than made to scroll. */
+  /** Takes the remaining width; long content is truncated. */
   wide?: boolean;
-  /** Left out on narrow screens: the row's own page has it. */
+  /** Hidden on narrow screens; the detail page shows it. */
   spare?: boolean;
   cell: (row: Row) => ReactNode;
 };
@@ -33,7 +33,7 @@ type TableProps<Row> = {
   onOpen?: (row: Row) => void;
 };
 
-/** Rows of things. Sorting is the server's: the header only says which. */
+/** A table of rows. The server sorts; the header only selects the field. */
 export function Table<Row>({ label, rows, columns, id, name, sort, onSort, selection, onOpen }: TableProps<Row>) {
   const allSelected = rows.length > 0 && rows.every((row) => selection?.ids.has(id(row)));
   return (

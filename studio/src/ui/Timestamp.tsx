@@ -1,4 +1,4 @@
-/** Times are local everywhere, with the exact UTC on hover; durations as people say them. */
+/** Timestamps in local time with the exact UTC time as tooltip, and durations. */
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 60],
   ["minute", 60],
@@ -21,10 +21,10 @@ export function relative(at: Date, now = new Date()): string {
 const local = (at: Date): string => at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
 const FORMATS = {
-  /** How long ago, or in how long. */
+  /** Relative time. */
   ago: relative,
   moment: local,
-  /** Within a journal, where thousandths tell what came first. */
+  /** Time of day with milliseconds, for the order of journal entries. */
   clock: (at: Date) =>
     `${at.toLocaleTimeString(undefined, { hour12: false })}.${String(at.getMilliseconds()).padStart(3, "0")}`,
   day: (at: Date) => at.toLocaleDateString(undefined, { dateStyle: "medium" }),

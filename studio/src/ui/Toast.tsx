@@ -17,7 +17,7 @@ function show(text: string, bad: boolean, action?: Action): void {
   last += 1;
   const id = last;
   useToasts.setState(({ toasts }) => ({ toasts: [...toasts.slice(-3), { id, text, bad, action }] }));
-  // What went wrong stays until it was read.
+  // Errors stay until they are dismissed.
   if (!bad) setTimeout(() => dismiss(id), action ? 8000 : 4000);
 }
 

@@ -10,7 +10,7 @@ export const valueText = (value: unknown): string => {
   return typeof value === "string" ? JSON.stringify(value) : JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
 };
 
-/** A value on one line; all of it on hover. */
+/** A value on one line, with the full text as tooltip. */
 export function Value({ value, max = 160 }: { value: unknown; max?: number }) {
   const text = valueText(value);
   return (
@@ -33,7 +33,7 @@ export async function copy(text: string): Promise<void> {
   toast.done(t("copied"));
 }
 
-/** An id that can be read, and taken along. */
+/** An id with a copy button. */
 export function Id({ id, short }: { id: string; short?: boolean }) {
   return (
     <span className="row" style={{ gap: 2 }}>

@@ -1,4 +1,4 @@
-/** A text with `code` in it, as alternating pieces: plain, code, plain, … An open backtick is a character like any other. */
+/** Splits a text with `code` into alternating parts: text, code, text, … An unmatched backtick is literal. */
 export function codeParts(text: string): readonly string[] {
   const parts = text.split("`");
   if (parts.length % 2 === 1) return parts;

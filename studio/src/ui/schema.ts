@@ -1,4 +1,4 @@
-/** JSON Schema as far as a form needs it: kinds of fields, what a text means, and what is wrong with a value. */
+/** JSON Schema for forms: kinds of fields, default values and validation. */
 export type Schema = {
   type?: string | string[];
   title?: string;
@@ -31,7 +31,7 @@ export type FieldKind =
   | "object"
   | "json";
 
-/** `["string", "null"]` and `anyOf: [X, null]` are X that may be left out. */
+/** Unwraps `["string", "null"]` and `anyOf: [X, null]` to X. */
 export function unwrapNullable(schema: Schema): Schema {
   const ways = schema.anyOf ?? schema.oneOf;
   const real = ways?.filter((way) => way.type !== "null");
@@ -69,7 +69,7 @@ export const label = (name: string, schema: Schema): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** What a value lacks, by path; empty when it fits. */
+/** Validation problems by path; empty if the value is valid. */
 export function problems(given: Schema, value: unknown, required: boolean, path = ""): Record<string, string> {
   const schema = unwrapNullable(given);
   if (value === undefined || value === null || value === "") return required ? { [path]: "Required." } : {};
@@ -106,7 +106,7 @@ function valueProblem(schema: Schema, kind: FieldKind, value: unknown): string |
   return null;
 }
 
-/** Text that is typed as JSON and is none yet: kept, so that typing goes on, and refused when the form is sent. */
+/** Invalid JSON text. The form keeps it while the user types, and rejects it on submit. */
 export class InvalidJson {
   readonly text: string;
   readonly why: string;
@@ -126,13 +126,13 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** What a form starts with. */
+/** Initial value of a form. */
 export function startOf(schema: Schema): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(schema.properties ?? {}).flatMap(([name, inner]): [string, unknown][] => {
       if (inner.default !== undefined && inner.default !== null) return [[name, inner.default]];
       if (kindOf(inner) === "object") return [[name, startOf(unwrapNullable(inner))]];
-      // A switch that must have a value has one from the beginning: it shows off, so it is off.
+      // A required switch starts as off, because it is displayed as off.
       if (kindOf(inner) === "switch" && schema.required?.includes(name)) return [[name, false]];
       return [];
     }),

@@ -1,4 +1,4 @@
-/** A big workflow seen from afar: one painted picture of it, with what is being moved on a second one overlay it. */
+/** Overview of a large workflow: one canvas with the diagram, and a second one above it for dragged cards. */
 
 import { useReactFlow, useStoreApi } from "@xyflow/react";
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef } from "react";
@@ -134,7 +134,7 @@ export function OverviewCanvas({ scene, actions }: OverviewCanvasProps) {
   );
 }
 
-/** Whether all of a card is in sight. */
+/** Whether a card is completely visible. */
 function isSeen(
   card: Rect,
   {
@@ -166,7 +166,7 @@ class Painter {
     readonly now: () => Now,
   ) {}
 
-  /** Once in the next frame, however often it was asked. */
+  /** Paints once in the next frame, however often it is requested. */
   ask(what: "overlay" | "all"): void {
     if (what === "all") this.#wants = "all";
     if (this.#turn === 0)
@@ -218,7 +218,7 @@ class Painter {
     if (hover !== null) paintHint(context, hover, view, colours);
   }
 
-  /** Of the size that it has on the page, empty. */
+  /** Clears a canvas and resizes it to its size on the page. */
   #sheet(canvas: HTMLCanvasElement): CanvasRenderingContext2D | null {
     const context = canvas.getContext("2d");
     const [view, ratio] = [this.view(), devicePixelRatio];

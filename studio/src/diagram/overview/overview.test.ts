@@ -77,7 +77,7 @@ describe("a scene", () => {
 });
 
 describe("pointer", () => {
-  /** A page where a point of the screen is the same point of the drawing, halved. */
+  /** A page on which a screen point is the diagram point divided by two. */
   function context(readOnly = false) {
     const element = document.createElement("div");
     element.className = "hf-canvas";

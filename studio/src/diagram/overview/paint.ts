@@ -1,4 +1,4 @@
-/** Paints a scene on a plain canvas: a thousand boxes in a few strokes, where a thousand elements would be slow to move. */
+/** Paints a scene on a canvas: a thousand boxes in a few strokes. A thousand elements would be slow to move. */
 
 import type { Point } from "../../model/graph";
 import { cornersOf, intersects, OVERVIEW_ZOOM, type OverviewCard, type Rect, type Scene } from "./scene";
@@ -7,7 +7,7 @@ export interface View {
   readonly x: number;
   readonly y: number;
   readonly zoom: number;
-  /** Of the canvas, in pixels of the page. */
+  /** Size of the canvas in CSS pixels. */
   readonly width: number;
   readonly height: number;
 }
@@ -39,7 +39,7 @@ export function coloursOf(element: Element): Colours {
   };
 }
 
-/** What is painted of the scene: cards by this test, at these places, with the connections between `edges` of them. */
+/** Part of the scene to paint: cards, edges, and the offset of dragged cards. */
 export interface Part {
   readonly has: (id: string) => boolean;
   readonly hasEdge: (source: string, target: string) => boolean;
@@ -158,7 +158,7 @@ function paintCards(
   }
 }
 
-/** The name of the card under the pointer, in a size that can be read. */
+/** Label of the card under the pointer, in a readable size. */
 export function paintHint(context: CanvasRenderingContext2D, card: OverviewCard, view: View, colours: Colours): void {
   const [x, y] = [view.x + (card.x + card.width / 2) * view.zoom, view.y + card.y * view.zoom];
   context.strokeStyle = colours.accent;

@@ -1,4 +1,4 @@
-/** What the pointer handler on a workflow seen from afar: take hold of cards, draw a frame context some, look at one. */
+/** Pointer interaction with the overview: drag cards, select by rectangle, hover. */
 
 import type { Point } from "../../model/graph";
 import { snap } from "../../model/layout";
@@ -6,7 +6,7 @@ import { between, cardAt, cardsIn, type OverviewCard, type Rect, type Scene } fr
 
 export interface OverviewActions {
   select(ids: readonly string[]): void;
-  /** Null where nothing may be moved. */
+  /** Null if cards cannot be moved. */
   readonly move: ((places: ReadonlyMap<string, Point>) => void) | null;
   open(id: string): void;
 }
@@ -33,7 +33,7 @@ export interface PointerContext {
   readonly element: HTMLElement;
   readonly scene: () => Scene;
   readonly actions: () => OverviewActions;
-  /** From a point of the page to one of the drawing. */
+  /** Converts a point of the page into a point of the diagram. */
   readonly toDrawing: (event: MouseEvent) => Point;
   readonly zoom: () => number;
   readonly changed: (pointer: PointerState) => void;
@@ -42,7 +42,7 @@ export interface PointerContext {
 const NOTHING: PointerState = { drag: null, frame: null, hover: null };
 const DRAG_THRESHOLD = 3;
 
-/** Listens before the canvas' own panning handler, and takes only what is meant for a card (or begins with Shift). */
+/** Listens before the panning of the canvas, and handles only presses on a card or with Shift. */
 export function listenToPointer(context: PointerContext): () => void {
   const { element, changed } = context;
   let press: PointerPress | null = null;
@@ -59,7 +59,7 @@ export function listenToPointer(context: PointerContext): () => void {
     if (card === null && !event.shiftKey) return;
     event.stopPropagation();
     press = { at, card, adds: event.shiftKey || event.ctrlKey || event.metaKey, isMoving: false };
-    // Taken hold of at once: what moves is what is selected.
+    // A drag moves the selection, so a press selects the card at once.
     if (card !== null && !press.adds && !context.scene().selection.has(card.id)) context.actions().select([card.id]);
     element.setPointerCapture(event.pointerId);
   };
@@ -105,7 +105,7 @@ export function listenToPointer(context: PointerContext): () => void {
     const card = isOnDrawing(event.target) ? cardAt(context.scene(), context.toDrawing(event)) : null;
     if (card !== null) context.actions().open(card.id);
   };
-  // The mouse and touch events of a press that is ours are not for panning, nor for the click that empties a selection.
+  // The mouse and touch events of a handled press must neither pan nor clear the selection.
   const keep = (event: Event): void => {
     if (press !== null) event.stopPropagation();
   };

@@ -1,4 +1,4 @@
-/** A big workflow seen from afar, as boxes and lines: what is where, without a browser. */
+/** Geometry of the overview: boxes and lines, without a browser. */
 
 import type { Graph, Point } from "../../model/graph";
 import { type Direction, sizeOf } from "../../model/layout";
@@ -26,9 +26,9 @@ export interface Scene {
   readonly bounds: Rect;
 }
 
-/** From this many cards on, cards out of sight are not drawn, and from afar all are one picture. */
+/** With more cards than this, cards outside the viewport are not rendered, and the zoomed-out view is one picture. */
 export const LARGE_GRAPH = 150;
-/** Below this zoom a card is a box with its name; overview below it only a box. */
+/** Below this zoom, a card is a box with its name; at very low zoom only a box. */
 export const OVERVIEW_ZOOM = 0.45;
 
 export function sceneOf(drawing: Drawing, toneOf: (id: string) => string | null): Scene {
@@ -48,7 +48,7 @@ export function sceneOf(drawing: Drawing, toneOf: (id: string) => string | null)
   };
 }
 
-/** Around everything that stands on a drawing. */
+/** Bounding box. */
 export function boundsOf(boxes: readonly Rect[]): Rect {
   if (boxes.length === 0) return { x: 0, y: 0, width: 0, height: 0 };
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
@@ -61,14 +61,14 @@ export function boundsOf(boxes: readonly Rect[]): Rect {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** The card under a point; of two that overlap the one that is drawn last. */
+/** The card at a point. Of two overlapping cards, the one painted last. */
 export function cardAt(scene: Scene, point: Point): OverviewCard | null {
   let found: OverviewCard | null = null;
   for (const card of scene.cards.values()) if (intersects(card, { ...point, width: 0, height: 0 })) found = card;
   return found;
 }
 
-/** The card before or after one, as the workflow is read; the first (or last) one if there is none to begin with. */
+/** The next or previous card in reading order. Without a current card: the first or the last one. */
 export function nextTo(scene: Scene, id: string | null, step: 1 | -1): OverviewCard | null {
   const isDown = scene.direction === "down";
   const cards = [...scene.cards.values()].sort((one, other) =>
@@ -91,7 +91,7 @@ export function intersects(one: Rect, other: Rect): boolean {
   );
 }
 
-/** Between two corners, whichever edge they were drawn. */
+/** Rectangle between two corners, in any order. */
 export function between(one: Point, other: Point): Rect {
   return {
     x: Math.min(one.x, other.x),
@@ -101,7 +101,7 @@ export function between(one: Point, other: Point): Rect {
   };
 }
 
-/** A connection's corners: out of the card, across the middle, into the next. */
+/** Corners of a connection: out of the card, across the middle, into the next card. */
 export function cornersOf(from: Rect, to: Rect, direction: Direction): readonly [Point, Point, Point, Point] {
   if (direction === "down") {
     const [start, end] = [

@@ -1,4 +1,4 @@
-/** Whether a drawing is seen from afar now, and how it is seen whole. */
+/** Decides whether the overview is shown, and fits the viewport. */
 
 import { getViewportForBounds, useReactFlow, useStore } from "@xyflow/react";
 import { type RefObject, useCallback, useEffect, useMemo, useRef } from "react";
@@ -17,15 +17,16 @@ const START_ZOOM = 0.75;
 const MARGIN = 40;
 
 export interface Overview {
-  /** Null as long as the cards are near enough to be cards. */
+  /** Null as long as the cards are rendered as cards. */
   readonly scene: Scene | null;
-  /** Shows everything; at once, or viewportAnimation. */
+  /** Fits the whole diagram into the view, optionally animated. */
   readonly fitView: (animated?: boolean) => void;
 }
 
 /**
- * `where` names what is shown: another level is shown whole, or, if `first` is given and the cards would be too small to be
- * read, from there. `boxes` are the frames of a drawing that has any.
+ * `where` identifies the shown level. Another level is fitted into the view or, if `first` is given and the cards
+ * would be too
+ * small to read, shown from that card on. `boxes` are the frames of a nested diagram.
  */
 export function useOverview(
   drawing: Drawing,
@@ -49,7 +50,7 @@ export function useOverview(
       const box = frame.current?.getBoundingClientRect();
       if (frame.current !== null) frame.current.dataset.ready = "";
       if (box === undefined) return;
-      // Where there is nothing yet, the first card will stand in the middle.
+      // An empty canvas is positioned so that the first card appears in the middle.
       if (bounds.current.width === 0)
         void flow.setViewport({
           x: (box.width - CARD_WIDTH) / 2,
@@ -71,13 +72,13 @@ export function useOverview(
     const box = frame.current?.getBoundingClientRect();
     const at = drawing.places.get(first);
     if (box === undefined || at === undefined) return;
-    // Too much to be read at once: begin where it begins.
+    // Too large to be readable as a whole: start at the first card.
     void flow.setViewport(viewportFrom(boxesOf(drawing), at, drawing.direction, box));
   }, [where, fitView]);
   return { scene, fitView };
 }
 
-/** In a size that can be read: the first card at the edge, what stands beside and after it context the middle. */
+/** Viewport at a readable zoom: the first card at the edge, its neighbours centred. */
 function viewportFrom(
   boxes: readonly Rect[],
   at: Point,

@@ -16,15 +16,15 @@ import { removeStates, removeTransitions } from "./states";
 export interface AddOptions {
   readonly type: string;
   readonly at?: Point | undefined;
-  /** Connect it from here; in a sequence: put it after this one. */
+  /** Connect from this activity. In a sequence: insert after it. */
   readonly after?: { readonly id: string; readonly outcome: string | null } | undefined;
-  /** Put it into this connection: what it led to follows the new one. */
+  /** Insert into this connection: the old target follows the new activity. */
   readonly split?: number | undefined;
-  /** The place in a sequence. */
+  /** Index in a sequence. */
   readonly index?: number | undefined;
   readonly inputs?: JsonObject | undefined;
   readonly name?: string | undefined;
-  /** Cards that step aside for it, and where to. */
+  /** Cards that move to make room, with their new positions. */
   readonly room?: ReadonlyMap<string, Point> | undefined;
 }
 
@@ -110,7 +110,10 @@ function connectNew(
     : withDocument(state, setConnections(state.document, chart.id, connections));
 }
 
-/** Cards, notes, states and connections alike. A card with one way in and one way out leaves them joined. */
+/**
+ * Removes cards, notes, states and connections. A removed card with one incoming and one outgoing connection is
+ * bridged.
+ */
 export function removeSelection(): Command {
   return {
     name: "remove",
@@ -222,7 +225,7 @@ export function setMetadata(id: string, name: string, value: Json | undefined): 
   };
 }
 
-/** A whole port at once: the cases of a Switch, or the child of a port. */
+/** Sets a whole port: the cases of a Switch, or the child of a port. */
 export function setPort(id: string, port: string, value: Json | undefined): Command {
   return {
     name: "set-port",
@@ -244,7 +247,7 @@ export function setVariables(id: string, variables: readonly JsonObject[]): Comm
   };
 }
 
-/** Puts the selected activities into a new container that takes their place. */
+/** Moves the selected activities into a new container in their place. */
 export function wrap(type: string): Command {
   return {
     name: "wrap",
@@ -295,7 +298,7 @@ function wrapper(
   return { type, id, [port?.name ?? "activities"]: inner, ...(metadata ? { metadata } : {}) };
 }
 
-/** To another place in the order. */
+/** Moves an activity to another index. */
 export function reorder(id: string, index: number): Command {
   return {
     name: "reorder",
@@ -314,7 +317,7 @@ export function reorder(id: string, index: number): Command {
   };
 }
 
-/** Another type in the same place; inputs, outputs and ports that the new one has too are kept. */
+/** Changes the type of an activity. Inputs, outputs and ports that the new type also has are kept. */
 export function replaceType(id: string, type: string): Command {
   return {
     name: "replace",

@@ -36,7 +36,7 @@ export function disconnect(index: number): Command {
   };
 }
 
-/** One end, or the outcome, of an existing connection. */
+/** Changes one end or the outcome of a connection. */
 export function redirect(index: number, change: { from?: string; to?: string; outcome?: string | null }): Command {
   return {
     name: "redirect",
@@ -60,7 +60,7 @@ export function redirect(index: number, change: { from?: string; to?: string; ou
   };
 }
 
-/** A wait on the way: the target is scheduled that much later. */
+/** Sets the delay of a connection: the target is scheduled that much later. */
 export function setConnectionKey(index: number, key: "delay", value: Json | undefined): Command {
   return {
     name: "set-connection",

@@ -1,4 +1,4 @@
-/** Commands on the definition itself: its name, declarations, options, and the whole source. */
+/** Commands on the definition itself: name, declarations, options and the whole source. */
 
 import { type Definition, placesOf, walk } from "../../model/document";
 import { readInput } from "../../model/expressions";
@@ -31,7 +31,7 @@ export function setDefinitionOption(key: string, value: Json | undefined): Comma
 
 export type Part = "inputs" | "outputs" | "variables";
 
-/** One declaration: `null` removes it, an index past the end adds it. A renamed variable takes its references along. */
+/** Sets one declaration. `null` removes it; an index past the end adds it. References follow a renamed variable. */
 export function declare(part: Part, index: number, value: JsonObject | null): Command {
   const label = value === null ? "remove a declaration" : "declare";
   return {
@@ -61,7 +61,7 @@ function mayDeclare(state: EditorState, part: Part, index: number, value: JsonOb
   return taken ? refuse(`“${String(value.name)}” is already declared.`) : ALLOWED;
 }
 
-/** `$variable`, `$input` and output targets; the text of expressions is the author's. */
+/** Renames `$variable`, `$input` and output targets. The text of expressions is not changed. */
 function renameReferences(document: Definition, part: Part, from: string, to: string): Definition {
   const language = part === "inputs" ? "input" : "variable";
   let next = document;
@@ -83,7 +83,7 @@ function renameReferences(document: Definition, part: Part, from: string, to: st
   return next;
 }
 
-/** The whole document at once: from the source editor, or the version of another person. */
+/** Replaces the whole document, from the source editor or from another user's version. */
 export function setSource(document: JsonObject): Command {
   return {
     name: "source",

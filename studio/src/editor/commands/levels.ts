@@ -1,4 +1,4 @@
-/** Shared ground of the commands: reading and writing the list or slot that the canvas shows. */
+/** Shared helpers of the commands: read and write the list or slot that the canvas shows. */
 
 import { type Activity, type Connection, type Definition, placesOf } from "../../model/document";
 import type { Level } from "../../model/focus";
@@ -14,7 +14,7 @@ export function setActivities(document: Definition, level: Level, activities: re
   if (level.kind !== "single") return setAt(document, level.path, activities);
   if (activities.length > 1) {
     const sequence = (id: string) => setAt(document, level.path, { type: "Sequence", id, activities });
-    // Counted with what is put in: that may be a sequence itself.
+    // Includes the inserted activities in the count: one of them may be a sequence.
     return sequence(Ids.of(sequence("")).take("Sequence"));
   }
   const [only] = activities;
@@ -39,7 +39,7 @@ export function changeActivity(state: EditorState, id: string, change: (activity
   return withDocument(state, setAt(state.document, place.path, change(place.activity)));
 }
 
-/** Sets or takes away one key inside one of the activity's objects; an object that becomes empty goes too. */
+/** Sets or removes one key of an object of the activity. Removes the object when it becomes empty. */
 export function setInside(activity: Activity, part: string, key: string, value: Json | undefined): Activity {
   const before = (activity[part] ?? {}) as { [key: string]: Json | undefined };
   const { [key]: _old, ...rest } = before;
@@ -53,7 +53,7 @@ export function setKey(activity: Activity, key: string, value: Json | undefined)
   return setAt(activity, [key], value);
 }
 
-/** A connection as the document likes it: a plain `Done` is not written. */
+/** A connection in document form: the default outcome `Done` is omitted. */
 export function connection(from: string, outcome: string | null, to: string): Connection {
   return outcome === null || outcome === "Done" ? { from, to } : { from, outcome, to };
 }

@@ -1,4 +1,4 @@
-/** Commands on what people leave for each other: sticky notes on a canvas, comments on an activity. */
+/** Commands on sticky notes of a canvas and comments of an activity. */
 
 import { placesOf } from "../../model/document";
 import { type Comment, notesOf, type Point } from "../../model/graph";

@@ -1,4 +1,4 @@
-/** Paste and duplicate: the same activities under fresh ids, a little aside. */
+/** Paste and duplicate: copies get new ids and a small offset. */
 
 import { type Clip, copyOf } from "../../model/clipboard";
 import type { Activity } from "../../model/document";

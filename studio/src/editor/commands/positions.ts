@@ -1,4 +1,4 @@
-/** Commands on places: move, align, distribute, auto-layout. */
+/** Commands on positions: move, align, distribute, auto-layout. */
 
 import { type Activity, placesOf } from "../../model/document";
 import type { Level } from "../../model/focus";
@@ -11,7 +11,7 @@ import { withDocument } from "./levels";
 
 export type Positions = ReadonlyMap<string, Point>;
 
-/** Where a person put them: they stay there when the rest is laid out. */
+/** Moves cards by hand. Auto-layout leaves them where they are. */
 export function move(places: Positions): Command {
   return {
     name: "move",
@@ -84,7 +84,7 @@ function boxes(state: EditorState, level: Level, context: Context): Box[] {
   return nodes.map((node) => ({ id: node.id, ...(places.get(node.id) ?? { x: 0, y: 0 }), ...sizeOf(node, direction) }));
 }
 
-/** What the container says, else what the drawing does. */
+/** Direction set on the container, or else the prevailing direction of the diagram. */
 export function directionIn(level: Level, graph: Graph): Direction {
   const said = level.container?.metadata?.direction;
   return said === "right" || said === "down" ? said : directionOf(graph);
@@ -124,7 +124,7 @@ function aligned(box: Box, all: readonly Box[], side: Side): Point {
   }
 }
 
-/** Equal gaps between the outermost two. */
+/** Makes the gaps between the outermost two cards equal. */
 export function distribute(axis: "x" | "y"): Command {
   const length = axis === "x" ? "width" : "height";
   return {
@@ -150,7 +150,7 @@ export function distribute(axis: "x" | "y"): Command {
   };
 }
 
-/** Lays out what no person has placed; `everything` also moves what one has. */
+/** Positions cards that were not moved by hand. `everything` repositions all cards. */
 export function autoLayout(everything = false, direction?: Direction): Command {
   return {
     name: "layout",

@@ -76,7 +76,7 @@ function transition(level: Level, from: string, to: string): JsonObject {
   return { name, from, to };
 }
 
-/** A renamed state takes its transitions along. */
+/** Renames a state and its transitions. */
 export function renameState(index: number, name: string): Command {
   return {
     name: "rename-state",
@@ -97,7 +97,7 @@ export function renameState(index: number, name: string): Command {
       const taken = new Set(level.transitions.map((entry) => entry.name));
       const ends = (entry: JsonObject): JsonObject => ({
         ...entry,
-        // A transition that nobody has named is called after its goal, and stays so.
+        // A transition with a generated name is named after its target, also after a rename.
         ...(entry.to === old && entry.name === `to ${old}` && !taken.has(`to ${name}`) ? { name: `to ${name}` } : {}),
         from: entry.from === old ? name : entry.from,
         to: entry.to === old ? name : entry.to,
@@ -145,7 +145,7 @@ export function setInitial(index: number): Command {
   };
 }
 
-/** The selected states, with the transitions that lead to or from them. */
+/** Removes the selected states and the transitions from and to them. */
 export function removeStates(state: EditorState, level: Level): EditorState {
   const gone = new Set(
     state.selection.filter((id) => id.startsWith(STATE)).map((id) => Number(id.slice(STATE.length))),
@@ -161,7 +161,7 @@ export function removeStates(state: EditorState, level: Level): EditorState {
   });
 }
 
-/** The selected transitions; `before` is the level that their numbers are of. */
+/** Removes the selected transitions. `before` is the level to which their indexes refer. */
 export function removeTransitions(state: EditorState, before: Level): EditorState {
   const gone = new Set(before.transitions.filter((_, index) => state.selection.includes(`edge:${index}`)));
   if (gone.size === 0) return state;

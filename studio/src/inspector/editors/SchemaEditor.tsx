@@ -1,4 +1,4 @@
-/** An object by its JSON Schema: one field per property; what the schema does not tell is edited as JSON. */
+/** Editor of an object by its JSON Schema: one field per property. Without properties, the value is edited as JSON. */
 
 import { useId } from "react";
 import { isList, isObject, type Json, type JsonObject } from "../../model/json";

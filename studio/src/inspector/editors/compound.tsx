@@ -1,4 +1,4 @@
-/** Editors of lists, maps, cases and JSON. */
+/** Editors of lists, maps, JSON and status codes. */
 
 import { useEffect, useState } from "react";
 import { defineMessages } from "../../i18n/messages";
@@ -19,7 +19,7 @@ const t = defineMessages("lists", {
   code: "Status code",
 });
 
-/** Items of one kind: text or numbers are edited in place, everything else as JSON. */
+/** Text and numbers are edited in place; other items as JSON. */
 export function ListEditor({ value, onChange, schema, readOnly, label, placeholder }: EditorProps) {
   const { added, add } = useAdded();
   const items = isList(value) ? value : [];
@@ -59,7 +59,7 @@ export function ListEditor({ value, onChange, schema, readOnly, label, placehold
   );
 }
 
-/** Below a list: one more, which takes the keyboard. */
+/** Adds an item, which takes the focus. */
 function Add({ onAdd }: { readonly onAdd: () => void }) {
   return (
     <Button small kind="plain" icon="add" onClick={onAdd}>
@@ -79,7 +79,7 @@ function useAdded(): { readonly added: number | null; readonly add: (index: numb
   };
 }
 
-/** Names with values; a value that reads as JSON is kept as what it says. */
+/** Name and value pairs. A value that parses as JSON is stored as JSON. */
 export function MapEditor({ value, onChange, readOnly, label }: EditorProps) {
   const entries = isObject(value) ? Object.entries(value) : [];
   const { added, add } = useAdded();
@@ -125,7 +125,7 @@ export function asText(value: Json | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** `12`, `true` and `[1]` are what they look like; everything else is text. */
+/** Parses `12`, `true` and `[1]` as JSON; everything else is text. */
 export function asValue(text: string): Json {
   if (!/^(-?\d|\[|\{|true$|false$|null$)/.test(text.trim())) return text;
   try {
@@ -135,7 +135,7 @@ export function asValue(text: string): Json {
   }
 }
 
-/** Any value as JSON text. What does not parse yet stays in the editor and is not written to the document. */
+/** Any value as JSON text. Invalid text stays in the editor and is not written to the document. */
 export function JsonValue({
   value,
   onChange,
@@ -194,7 +194,7 @@ export function JsonEditor({ value, onChange, readOnly, label }: EditorProps) {
   return <JsonValue value={value} onChange={onChange} readOnly={readOnly} label={label} />;
 }
 
-/** A value of any type: text as it is typed, JSON where it looks like it. */
+/** A value of any type: plain text, or JSON if it looks like JSON. */
 export function AnyEditor({ id, value, onChange, readOnly, label, placeholder, invalid }: EditorProps) {
   if (typeof value === "object" && value !== null)
     return <JsonValue value={value} onChange={onChange} readOnly={readOnly} label={label} />;
@@ -213,7 +213,7 @@ export function AnyEditor({ id, value, onChange, readOnly, label, placeholder, i
 
 const COMMON_CODES = [200, 201, 204, 400, 401, 403, 404, 409, 422, 429, 500, 503];
 
-/** HTTP status codes, each of which becomes an outcome. */
+/** HTTP status codes; each becomes an outcome. */
 export function StatusCodesEditor({ value, onChange, readOnly, label }: EditorProps) {
   const codes = isList(value) ? value.map(Number) : [];
   return (

@@ -1,4 +1,4 @@
-/** Editors by hint. A plugin's editor comes first; a hint that nobody knows is edited by its JSON Schema. */
+/** Editors by hint. Editors of plugins take precedence. An unknown hint falls back to the JSON Schema. */
 
 import type { Json } from "../../model/json";
 import { PluginMount } from "../../plugins/PluginMount";

@@ -1,4 +1,4 @@
-/** Editors that ask: for a variable, an output, a workflow, a schedule. */
+/** Editors that select a variable, an output, a workflow or a schedule. */
 
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client";

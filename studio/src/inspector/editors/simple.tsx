@@ -1,4 +1,4 @@
-/** Editors of single values. */
+/** Editors of simple values. */
 
 import { defineMessages } from "../../i18n/messages";
 import { formatDuration, parseDuration, sayDuration } from "../../model/durations";
@@ -94,7 +94,7 @@ export function SwitchEditor({ id, value, onChange, readOnly, label, placeholder
 
 export function OptionsEditor({ id, value, onChange, options, readOnly, placeholder }: EditorProps) {
   const now = value === undefined ? "" : JSON.stringify(value);
-  // What holds without a choice stands in the list once: as no choice, or as the one that the document names.
+  // The default option is listed once: as the empty choice, or as the value that the document names.
   const isDefault = (option: EditorProps["value"]): boolean => placeholder !== "" && text(option) === placeholder;
   const listed = options.filter((option) => !isDefault(option) || JSON.stringify(option) === now);
   const known = listed.map((option) => JSON.stringify(option));
@@ -123,7 +123,7 @@ function humanize(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Several of a few. */
+/** Several of a few options. */
 export function ChoicesEditor({ value, onChange, options, readOnly, label }: EditorProps) {
   const chosen = Array.isArray(value) ? value.map((item) => JSON.stringify(item)) : [];
   return (
@@ -151,7 +151,7 @@ export function ChoicesEditor({ value, onChange, options, readOnly, label }: Edi
   );
 }
 
-/** The document keeps UTC; people see and write their own time. */
+/** The document stores UTC; the user edits local time. */
 export function DateTimeEditor({ id, value, onChange, readOnly, invalid }: EditorProps) {
   const at = typeof value === "string" ? new Date(value) : null;
   const shown =
