@@ -12,7 +12,7 @@ function* sources(folder: string): Generator<string> {
   }
 }
 
-it("draws every icon that our activities name", () => {
+it("has every icon used by the built-in activities", () => {
   const names = new Set(
     [...sources(LIBRARY)].flatMap((text) => [...text.matchAll(/icon="([a-z-]+)"/g)].map((found) => found[1] ?? "")),
   );

@@ -11,7 +11,7 @@ const order = {
   root: { type: "Flowchart", activities: [{ id: "placed", type: "WriteLine" }] },
 };
 
-test("declared inputs become a form", () => {
+test("converts declared inputs into a form schema", () => {
   expect(inputSchema(order)).toEqual({
     type: "object",
     required: ["amount"],
@@ -19,7 +19,7 @@ test("declared inputs become a form", () => {
   });
 });
 
-test("a flowchart can start at any of its activities, a sequence only at its first", () => {
+test("offers start activities of a flowchart, but not of a sequence", () => {
   const titled = (type: string) => (type === "WriteLine" ? "Write line" : undefined);
   expect(startsOf(order, titled)).toEqual([{ id: "placed", label: "Write line (placed)" }]);
   const named = {
@@ -35,7 +35,7 @@ test("a flowchart can start at any of its activities, a sequence only at its fir
   expect(startsOf({ root: { type: "Sequence", activities: [] } }, titled)).toEqual([]);
 });
 
-test("an id is made of the name", () => {
+test("derives an id from the name", () => {
   expect(slugOf("  Prüfung & Rest! ")).toBe("prufung-rest");
   expect(slugOf("Order 7")).toBe("order-7");
 });

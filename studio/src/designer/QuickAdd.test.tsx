@@ -18,8 +18,8 @@ const beside = (open: boolean) => (
   </>
 );
 
-describe("a list that closes", () => {
-  it("gives the keyboard back to what had it", async () => {
+describe("closed list", () => {
+  it("restores the focus", async () => {
     const { rerender } = render(beside(false));
     screen.getByText("Card").focus();
     rerender(beside(true));
@@ -29,7 +29,7 @@ describe("a list that closes", () => {
     expect(document.activeElement).toBe(screen.getByText("Card"));
   });
 
-  it("leaves it to a field that was clicked meanwhile", async () => {
+  it("keeps the focus of a field clicked meanwhile", async () => {
     const { rerender } = render(beside(false));
     screen.getByText("Card").focus();
     rerender(beside(true));

@@ -31,7 +31,7 @@ const draw = (document: Definition, more: Partial<Drawing> = {}): Drawing => {
 };
 
 describe("nodes for React Flow", () => {
-  it("keeps the objects of cards that did not change", () => {
+  it("returns the same objects for unchanged cards", () => {
     const before = toNodes(draw(order), []);
     const same = toNodes(draw(order), before);
     expect(same.every((node, index) => node === before[index])).toBe(true);
@@ -42,7 +42,7 @@ describe("nodes for React Flow", () => {
     expect(selected.filter((node, index) => node !== before[index]).map((node) => node.id)).toEqual(["end"]);
   });
 
-  it("keeps connections, and says which outcomes are open", () => {
+  it("returns the same edges, and lists unconnected outcomes", () => {
     const edges = toEdges(draw(order), []);
     expect(toEdges(draw(order), edges).every((edge, index) => edge === edges[index])).toBe(true);
     expect(edges.map((edge) => edge.sourceHandle)).toEqual(["Done", "True", "False", "A", "B", "Done"]);
@@ -50,12 +50,12 @@ describe("nodes for React Flow", () => {
     expect(kind?.type === "card" ? kind.data.open : null).toBe("Default");
   });
 
-  it("draws a machine", () => {
+  it("converts a state machine", () => {
     expect(toNodes(draw(machine), []).map((node) => node.id)).toEqual(["state:0", "state:1"]);
   });
 });
 
-describe("pictures and differences", () => {
+describe("export and diff", () => {
   const palette: Palette = {
     ground: "#fff",
     surface: "#fff",
@@ -68,7 +68,7 @@ describe("pictures and differences", () => {
     note: "#ffe",
   };
 
-  it("draws what is on the canvas, and nothing that could break out of it", () => {
+  it("exports valid and escaped SVG", () => {
     const odd = updateActivity(order, "placed", (activity) => ({ ...activity, name: '<script>"' }));
     const { svg } = toSvg(draw(odd), palette);
     expect(svg).toContain("amount &gt; 1000");
@@ -76,7 +76,7 @@ describe("pictures and differences", () => {
     expect(new DOMParser().parseFromString(svg, "image/svg+xml").querySelector("parsererror")).toBeNull();
   });
 
-  it("puts what went back where it stood", () => {
+  it("restores removed activities at their index", () => {
     const fewer = updateActivity(order, "chart", (chart) => ({
       ...chart,
       activities: (chart.activities as never[]).slice(0, 2),
@@ -87,7 +87,7 @@ describe("pictures and differences", () => {
     expect(both.root.connections?.length).toBe(6);
   });
 
-  it("finds the Python text in the metadata", () => {
+  it("reads the Python source from the metadata", () => {
     expect(sourceOf({ ...order, metadata: { source: { text: "x", line: 7 }, file: "a.py" } })).toEqual({
       text: "x",
       file: "a.py",
@@ -98,7 +98,7 @@ describe("pictures and differences", () => {
 });
 
 describe("the library", () => {
-  it("finds by name and by the words that people use", () => {
+  it("finds by name and by synonym", () => {
     expect(findActivities(catalogue, "dela")[0]?.type).toBe("Delay");
     expect(findActivities(catalogue, "wait")[0]?.type).toBe("Delay");
     expect(findActivities(catalogue, "approval").map((item) => item.type)).toContain("RunTask");
@@ -109,8 +109,8 @@ describe("the library", () => {
   });
 });
 
-describe("room in a connection", () => {
-  it("moves what follows just as far as it must, and nothing else", () => {
+describe("insertion into a connection", () => {
+  it("moves only the following cards, and only as far as needed", () => {
     const { graph, places } = draw(order);
     const [edge] = graph.edges;
     const { at, room } = makeRoom(edge!, graph, places, "down")!;
@@ -121,15 +121,15 @@ describe("room in a connection", () => {
   });
 });
 
-describe("what was added", () => {
+describe("reveal of a new card", () => {
   const seen = { width: 800, height: 600 };
-  it("moves the picture only as far as it takes to be seen whole", () => {
+  it("scrolls only as far as needed", () => {
     expect(scrollInto({ x: 100, y: 100, width: 232, height: 56 }, seen)).toEqual({ x: 0, y: 0 });
     expect(scrollInto({ x: 700, y: 100, width: 232, height: 56 }, seen)).toEqual({ x: -180, y: 0 });
     expect(scrollInto({ x: -300, y: 640, width: 232, height: 56 }, seen)).toEqual({ x: 348, y: -144 });
   });
 
-  it("is seen from its beginning where it is larger than the picture", () => {
+  it("aligns a larger card at its start", () => {
     expect(scrollInto({ x: 200, y: 100, width: 2000, height: 56 }, seen).x).toBe(-152);
   });
 });

@@ -5,7 +5,7 @@ afterEach(() => vi.unstubAllGlobals());
 it.each([
   [true, 0],
   [false, 120],
-])("goes at once for those who asked for less motion: %s", async (asked, duration) => {
+])("skips the animation for reduced motion: %s", async (asked, duration) => {
   vi.resetModules();
   vi.stubGlobal("matchMedia", () => ({ matches: asked }));
   const { viewportAnimation } = await import("./animation");

@@ -64,13 +64,13 @@ class SaverHarness {
 
 const version = (name: string): Definition => ({ ...order, name });
 
-describe("saving", () => {
+describe("autosave", () => {
   let harness: SaverHarness;
   beforeEach(() => {
     harness = new SaverHarness();
   });
 
-  it("keeps with what was drawn during a save the version that it builds on", async () => {
+  it("stores edits made during a save with their base version", async () => {
     harness.saver.change(version("a"));
     await harness.pass(1_000);
     harness.saver.change(version("b"));
@@ -80,7 +80,7 @@ describe("saving", () => {
     expect([harness.stored?.name, harness.storedEtag]).toEqual(["b", "v2"]);
   });
 
-  it("goes on from the version that kept changes build on, not from what is there now", async () => {
+  it("saves a restored draft against its own base version", async () => {
     harness.saver.rebase("v0");
     harness.saver.change(version("stored"));
     await harness.pass(1_000);
@@ -90,13 +90,13 @@ describe("saving", () => {
     expect(harness.saver.state.kind).toBe("conflict");
   });
 
-  it("does nothing for a document that nobody changed", async () => {
+  it("does nothing for an unchanged document", async () => {
     harness.saver.change(order);
     await harness.pass(10_000);
     expect(harness.calls).toEqual([]);
   });
 
-  it("waits for a pause, then saves the newest", async () => {
+  it("debounces, then saves the newest document", async () => {
     harness.saver.change(version("a"));
     await harness.pass(500);
     harness.saver.change(version("b"));
@@ -110,7 +110,7 @@ describe("saving", () => {
     expect([harness.saver.state.kind, harness.saver.version, harness.stored]).toEqual(["saved", "v2", null]);
   });
 
-  it("never has two calls under way, and builds each on the one before", async () => {
+  it("sends one request at a time, each based on the previous version", async () => {
     harness.saver.change(version("a"));
     await harness.pass(1_000);
     harness.saver.change(version("b"));
@@ -127,7 +127,7 @@ describe("saving", () => {
     expect(harness.saver.isClean).toBe(true);
   });
 
-  it("overwrites nobody: a conflict waits for the author", async () => {
+  it("does not overwrite on conflict and waits for the author", async () => {
     const mine = version("mine");
     harness.saver.change(mine);
     await harness.pass(1_000);
@@ -141,7 +141,7 @@ describe("saving", () => {
     expect(harness.calls[1]).toMatchObject({ etag: "v9", document: { name: "more" } });
   });
 
-  it("can take the other one's document", async () => {
+  it("accepts the document of the other user", async () => {
     harness.saver.change(version("mine"));
     await harness.pass(1_000);
     harness.calls[0]!.fail("conflict");
@@ -163,7 +163,7 @@ describe("saving", () => {
     expect(harness.calls[1]!.document.name).toBe("b");
   });
 
-  it("tries again when the server does not answer, later each time", async () => {
+  it("retries with back-off when the server cannot be reached", async () => {
     harness.saver.change(version("a"));
     await harness.pass(1_000);
     harness.calls[0]!.fail("offline");
@@ -180,7 +180,7 @@ describe("saving", () => {
     expect(harness.saver.state.kind).toBe("saved");
   });
 
-  it("saves at once when asked, and answers whether all is saved", async () => {
+  it("flush saves at once and reports whether everything is saved", async () => {
     harness.saver.change(version("a"));
     const done = harness.saver.flush();
     await harness.settle();

@@ -211,7 +211,7 @@ describe("properties", () => {
     ["a flowchart", order],
     ["a state machine", machine],
   ] as const) {
-    it(`${name}: any commands undone give the start, redone give the end`, () => {
+    it(`${name}: undo of any commands restores the start, redo restores the end`, () => {
       fc.assert(
         fc.property(fc.array(edits, { maxLength: 30 }), (steps) => {
           const session = open(document);
@@ -226,7 +226,7 @@ describe("properties", () => {
       );
     });
 
-    it(`${name}: every command keeps the shape of the format`, () => {
+    it(`${name}: every command keeps a valid document`, () => {
       fc.assert(
         fc.property(fc.array(edits, { maxLength: 30 }), (steps) => {
           const session = open(document);
@@ -244,7 +244,7 @@ describe("properties", () => {
 // -- one by one --------------------------------------------------------------------------------------------------------
 
 describe("adding", () => {
-  it("gives the sequence around two an id of its own", () => {
+  it("gives a generated sequence a unique id", () => {
     const session = open(order, { id: "check", port: "otherwise" });
     session.run(commands.addActivity({ type: "Sequence" }));
 
@@ -267,7 +267,7 @@ describe("adding", () => {
     expect(ends(session)).toEqual(expect.arrayContaining(["large-True>Delay1", "Delay1->kind"]));
   });
 
-  it("makes a sequence of a port that held one activity", () => {
+  it("turns a port with one activity into a sequence", () => {
     const session = open(order, { id: "check", port: "otherwise" });
     session.run(commands.addActivity({ type: "Delay" }));
     const otherwise = findActivity(session.get().document, "check")!.otherwise;
@@ -276,7 +276,7 @@ describe("adding", () => {
     expect(session.get().document).toEqual(order);
   });
 
-  it("lets a trigger start the workflow where nothing leads to it", () => {
+  it("marks a trigger without incoming connection as start", () => {
     const session = open();
     session.run(commands.addActivity({ type: "Event" }));
     expect(findActivity(session.get().document, "Event1")?.options).toEqual({ can_start: true });
@@ -285,8 +285,8 @@ describe("adding", () => {
   });
 });
 
-describe("what follows", () => {
-  it("joins the ways of a removed card that had one in and one out", () => {
+describe("reactions", () => {
+  it("bridges a removed card with one incoming and one outgoing connection", () => {
     const session = open();
     session.select(["check"]);
     session.run(commands.removeSelection());
@@ -307,13 +307,13 @@ describe("what follows", () => {
     expect(ends(session).filter((end) => end.startsWith("kind"))).toEqual(["kind-Big>check"]);
   });
 
-  it("takes references along when a variable is renamed", () => {
+  it("renames references with a variable", () => {
     const session = open();
     session.run(commands.declare("variables", 0, { name: "answer", type: "string" }));
     expect(findActivity(session.get().document, "check")?.inputs).toEqual({ condition: { $variable: "answer" } });
   });
 
-  it("takes transitions along when a state is renamed", () => {
+  it("renames transitions with a state", () => {
     const session = open(machine);
     session.run(commands.renameState(0, "Shut"));
     const root = session.get().document.root;
@@ -321,7 +321,7 @@ describe("what follows", () => {
     expect(root.inputs).toEqual({ initial: "Shut" });
   });
 
-  it("calls a transition that nobody named after its goal", () => {
+  it("names a transition after its target", () => {
     const session = open({
       ...machine,
       root: { ...machine.root, transitions: [{ name: "to Open", from: "Closed", to: "Open" }] },
@@ -333,7 +333,7 @@ describe("what follows", () => {
     expect(session.get().document.root.transitions).toEqual([{ name: "to Ajar", from: "Closed", to: "Ajar" }]);
   });
 
-  it("leaves a part of the canvas that went", () => {
+  it("returns to the root when the focused container is removed", () => {
     const session = open(order, { id: "check", port: "then" });
     session.run(commands.setSource({ ...order, root: { type: "Flowchart", id: "chart", activities: [] } }));
     expect(session.get().focus).toEqual(ROOT);
@@ -343,7 +343,7 @@ describe("what follows", () => {
 describe("rules", () => {
   const level = levelOf(order, catalogue, ROOT);
 
-  it("says why two cards cannot be connected", () => {
+  it("explains a refused connection", () => {
     expect(mayConnect(level, catalogue, "end", null, "placed")).toEqual({
       ok: false,
       why: "This activity ends the flow and has no outgoing connections.",
@@ -358,7 +358,7 @@ describe("rules", () => {
     expect(session.get().document).toBe(order);
   });
 
-  it("refuses an id that is taken", () => {
+  it("refuses an id that is in use", () => {
     const session = open();
     expect(session.run(commands.changeId("large", "placed"))).toEqual({
       ok: false,
@@ -368,7 +368,7 @@ describe("rules", () => {
 });
 
 describe("history", () => {
-  it("makes one step of the letters of a word", () => {
+  it("merges the letters of a word into one step", () => {
     const session = open();
     for (const text of ["h", "he", "hey"]) session.run(commands.setInput("placed", "text", text));
     session.run(commands.setInput("large", "condition", true));
@@ -379,7 +379,7 @@ describe("history", () => {
     expect(session.undo()).toBe(false);
   });
 
-  it("starts a new step after looking elsewhere", () => {
+  it("starts a new step after a change of selection", () => {
     const session = open();
     session.run(commands.setInput("placed", "text", "a"));
     session.select(["large"]);
@@ -390,7 +390,7 @@ describe("history", () => {
 });
 
 describe("paste", () => {
-  it("takes activities with their connections from another workflow", () => {
+  it("pastes activities with their connections from another workflow", () => {
     const text = writeClip(copyOf(levelOf(order, catalogue, ROOT), new Set(["kind", "check"])));
     const other = withIds({ id: "y", root: { type: "Flowchart", id: "chart", activities: [] } });
     const session = open(other);
@@ -401,8 +401,8 @@ describe("paste", () => {
   });
 });
 
-describe("arranging", () => {
-  it("leaves what a person placed, and moves the rest", () => {
+describe("auto-layout", () => {
+  it("keeps cards moved by hand and repositions the others", () => {
     const session = open();
     session.run(commands.move(new Map([["large", { x: 800, y: 800 }]])));
     session.run(commands.autoLayout());

@@ -34,8 +34,8 @@ const show = (hint: string, more: Partial<EditorProps> = {}) => {
   return changed;
 };
 
-describe("which editor", () => {
-  it("follows the hint, under any of its names", () => {
+describe("editor hints", () => {
+  it("resolves hints and their aliases", () => {
     expect(hintFor("X", { name: "a", hint: "multi-line" })).toBe("multiline");
     expect(hintFor("X", { name: "a", hint: "text" })).toBe("text");
     expect(hintFor("X", { name: "a", hint: "colour" })).toBe("colour");
@@ -44,7 +44,7 @@ describe("which editor", () => {
     expect(hintFor("FlowJoin", { name: "mode", hint: "text" })).toBe("options");
   });
 
-  it("is told by the schema where there is no hint", () => {
+  it("falls back to the schema without a hint", () => {
     expect(hintOfSchema({ type: "string", format: "duration" })).toBe("duration");
     expect(hintOfSchema({ anyOf: [{ type: "integer" }, { type: "null" }] })).toBe("number");
     expect(hintOfSchema({ type: "object", properties: {} })).toBe("schema");
@@ -54,7 +54,7 @@ describe("which editor", () => {
     });
   });
 
-  it("shows an input only while its condition holds", () => {
+  it("shows a dependent input only while its condition holds", () => {
     const input = { name: "body", shown_when: { method: ["POST", "PUT"] } };
     expect(isInputVisible(input, { method: "POST" }, [])).toBe(true);
     expect(isInputVisible(input, { method: "GET" }, [])).toBe(false);
@@ -75,14 +75,14 @@ describe("editors", () => {
     fireEvent.change(box, { target: { value: "" } });
   });
 
-  it("writes durations as the server reads them", () => {
+  it("writes durations in the format of the server", () => {
     const changed = show("duration", { value: "PT30S" });
     const boxes = screen.getAllByRole("spinbutton");
     fireEvent.change(boxes[0]!, { target: { value: "2" } });
     expect(changed).toHaveBeenCalledWith("P2DT30S");
   });
 
-  it("offers choices, and keeps one that is not among them", () => {
+  it("offers options and keeps an unknown value", () => {
     const changed = show("options", { options: ["wait_any", "wait_all"], value: "other" });
     expect(screen.getAllByRole("option").map((option) => option.textContent)).toEqual([
       "Choose …",
@@ -94,7 +94,7 @@ describe("editors", () => {
     expect(changed).toHaveBeenCalledWith("wait_all");
   });
 
-  it("lists what holds without a choice once", () => {
+  it("lists the default option once", () => {
     const names = () => screen.getAllByRole("option").map((option) => option.textContent);
     const offered = { options: ["wait_any", "wait_all"], placeholder: "wait_any" };
     const changed = show("options", offered);
@@ -118,7 +118,7 @@ describe("editors", () => {
     expect([asValue("12"), asValue("12 apples"), asValue("[1]"), asValue("no")]).toEqual([12, "12 apples", [1], "no"]);
   });
 
-  it("draws an object by its schema", () => {
+  it("edits an object by its schema", () => {
     const changed = show("schema", {
       schema: { type: "object", properties: { city: { type: "string", title: "City" } }, required: ["city"] },
     });
@@ -126,7 +126,7 @@ describe("editors", () => {
     expect(changed).toHaveBeenCalledWith({ city: "Oslo" });
   });
 
-  it("falls back to the schema for a hint that nobody knows, and takes a plugin's editor when one comes", () => {
+  it("falls back to the schema for an unknown hint, and prefers the editor of a plugin", () => {
     show("colour", { schema: { type: "boolean" } });
     expect(screen.getByRole("switch")).toBeDefined();
     cleanup();
@@ -165,13 +165,13 @@ describe("an input", () => {
     return changed;
   };
 
-  it("switches its language and keeps what was written", () => {
+  it("converts the value when the language changes", () => {
     const changed = view("hello");
     fireEvent.change(screen.getByLabelText("Text: kind of value"), { target: { value: "python" } });
     expect(changed).toHaveBeenCalledWith({ $python: '"hello"' });
   });
 
-  it("offers the variables in sight", () => {
+  it("offers the variables in scope", () => {
     const changed = view({ $variable: "" });
     fireEvent.change(screen.getByLabelText(/^Text \*?$/), { target: { value: "total" } });
     expect(changed).toHaveBeenCalledWith({ $variable: "total" });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { countOf, filterOf } from "./actions";
 
-it("asks for many as the list does", () => {
+it("builds the bulk filter from the filters of the list", () => {
   const asked = {
     search: "",
     definition_id: "order",

@@ -3,7 +3,7 @@ import { changedInputs, reevaluate } from "./IncidentDialog";
 import { byUrgency } from "./IncidentsPanel";
 
 describe("incidents", () => {
-  it("stand with the open ones first, the newest above", () => {
+  it("lists open incidents first, newest first", () => {
     const at = (hour: number, open: boolean) => ({ at: `2026-01-01T0${hour}:00:00Z`, open });
     expect(byUrgency([at(1, false), at(2, true), at(3, false), at(4, true)]).map((one) => one.at[12])).toEqual([
       "4",
@@ -14,8 +14,8 @@ describe("incidents", () => {
   });
 });
 
-describe("the inputs of a retry", () => {
-  it("are worked out anew from the definition, but for secrets and what fails", async () => {
+describe("inputs of a retry", () => {
+  it("are evaluated from the definition, except secrets and failures", async () => {
     const defined = {
       url: "http://b/",
       path: { $python: "'orders/' + id" },
@@ -39,7 +39,7 @@ describe("the inputs of a retry", () => {
     expect(changedInputs(before, made.inputs)).toEqual({ url: "http://b/", path: "orders/7" });
   });
 
-  it("are those that were changed", () => {
+  it("contain only changed values", () => {
     const before = { url: "http://a/", authorization: "••••••", retries: 0, headers: { a: 1 } };
     expect(changedInputs(before, { ...before, url: "http://b/" })).toEqual({ url: "http://b/" });
     expect(changedInputs(before, { ...before, headers: { a: 2 }, more: true })).toEqual({
@@ -49,7 +49,7 @@ describe("the inputs of a retry", () => {
     expect(changedInputs(before, { ...before })).toEqual({});
   });
 
-  it("are an object", () => {
+  it("must be an object", () => {
     expect(changedInputs({ url: "x" }, ["x"])).toEqual({});
     expect(changedInputs({ url: "x" }, null)).toEqual({});
   });

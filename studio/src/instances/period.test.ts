@@ -5,7 +5,7 @@ const now = new Date(2026, 10, 16, 18, 30);
 const local = (...parts: [number, number, number, number?, number?]): string =>
   new Date(...(parts as [number, number, number])).toISOString();
 
-test("spans are counted back from now, days begin at midnight where one is", () => {
+test("computes spans from now and days from local midnight", () => {
   expect(boundsOf({ span: "hour" }, now)).toEqual({ after: new Date(now.getTime() - 3_600_000).toISOString() });
   expect(boundsOf({ span: "today" }, now)).toEqual({ after: local(2026, 10, 16) });
   expect(boundsOf({ span: "yesterday" }, now)).toEqual({ after: local(2026, 10, 15), before: local(2026, 10, 16) });
@@ -16,7 +16,7 @@ test("spans are counted back from now, days begin at midnight where one is", () 
   expect(boundsOf({}, now)).toEqual({});
 });
 
-test("a period of one's own may be open at either end", () => {
+test("accepts a custom period with one open end", () => {
   expect(boundsOf({ span: "between", from: "2026-11-01T08:15" }, now)).toEqual({
     after: new Date(2026, 10, 1, 8, 15).toISOString(),
   });
@@ -24,7 +24,7 @@ test("a period of one's own may be open at either end", () => {
   expect(boundsOf({ span: "between", from: "soon" }, now)).toEqual({});
 });
 
-test("it is asked of the time that was chosen", () => {
+test("uses the selected time field", () => {
   expect(timesOf("finished", { after: "a" })).toEqual({ finished_after: "a", finished_before: undefined });
   expect(timesOf("whatever", { before: "b" })).toEqual({ created_after: undefined, created_before: "b" });
 });

@@ -40,11 +40,11 @@ const journal = [
   entry(7, "completed", "if"),
 ];
 
-test("before anything happened nothing is marked, and variables have their defaults", () => {
+test("starts without marks and with default values", () => {
   expect(momentAt(document, journal, 0)).toEqual({ entry: null, statuses: {}, variables: { total: 0 }, here: null });
 });
 
-test("each moment shows what was so then", () => {
+test("reconstructs statuses and variables at each entry", () => {
   const waiting = momentAt(document, journal, 4);
   expect(waiting.statuses.wait).toEqual({ status: "waiting", count: 0 });
   expect(waiting.statuses.set).toEqual({ status: "completed", count: 1, hint: "→ 14" });
@@ -54,7 +54,7 @@ test("each moment shows what was so then", () => {
   expect(later.here).toBe("wait");
 });
 
-test("only real changes are told", () => {
+test("reports only actual changes", () => {
   expect(variableChanges(document, journal).map((one) => [one.name, one.sequence])).toEqual([
     ["total", 2],
     ["answer", 5],

@@ -41,7 +41,7 @@ describe("the document", () => {
     expect(placesOf(machine).get("knock")?.path).toEqual(["root", "transitions", 0, "trigger"]);
   });
 
-  it("knows an activity in an entry by its children, too", () => {
+  it("recognizes an activity in an entry by its children", () => {
     const caught = {
       activity: { type: "Sequence", activities: [{ type: "Break", id: "b" }] },
       shape: { type: "circle", size: [1] },
@@ -50,7 +50,7 @@ describe("the document", () => {
     expect([...placesOf(found).keys()]).toEqual(["try", "Sequence1", "b"]);
   });
 
-  it("gives ids only where they are missing, as the server does", () => {
+  it("generates missing ids like the server", () => {
     const bare = withIds({
       id: "x",
       root: { type: "Sequence", activities: [{ type: "WriteLine" }, { type: "WriteLine", id: "WriteLine1" }] },
@@ -59,7 +59,7 @@ describe("the document", () => {
     expect(withIds(order)).toBe(order);
   });
 
-  it("shares everything that an edit does not touch", () => {
+  it("shares everything outside of an edit", () => {
     const next = updateActivity(order, "two", (activity) => ({ ...activity, name: "Wait" }));
     expect(at(next, "placed")).toBe(at(order, "placed"));
     expect(at(next, "two").name).toBe("Wait");
@@ -68,7 +68,7 @@ describe("the document", () => {
 });
 
 describe("levels", () => {
-  it("shows the inside of a plain container at once", () => {
+  it("shows the content of a plain container directly", () => {
     expect(levelOf(order, catalogue, ROOT).kind).toBe("flowchart");
     const then = levelOf(order, catalogue, { id: "check", port: "then" });
     expect([then.kind, then.container?.id, then.activities.length]).toEqual(["sequence", "steps", 2]);
@@ -77,11 +77,11 @@ describe("levels", () => {
     expect(levelOf(machine, catalogue, ROOT).kind).toBe("states");
   });
 
-  it("falls back to the top when the container went", () => {
+  it("falls back to the root when the container is removed", () => {
     expect(levelOf(order, catalogue, { id: "gone", port: "then" }).container?.id).toBe("chart");
   });
 
-  it("names the way in the breadcrumb", () => {
+  it("names the path in the breadcrumb", () => {
     const level = levelOf(order, catalogue, { id: "check", port: "then" });
     expect(crumbsOf(order, catalogue, level).map((crumb) => crumb.title)).toEqual(["Order", "If · Then"]);
     const entry = levelOf(machine, catalogue, { id: "door-machine", port: "states", index: 1, key: "entry" });
@@ -92,7 +92,7 @@ describe("levels", () => {
     ]);
   });
 
-  it("opens the first port that holds something", () => {
+  it("opens the first non-empty port", () => {
     expect(defaultPortOf(at(order, "check"), catalogue)).toEqual({ id: "check", port: "then" });
     expect(chipsOf(at(order, "check"), catalogue).map((chip) => [chip.title, chip.count])).toEqual([
       ["Then", 2],
@@ -100,7 +100,7 @@ describe("levels", () => {
     ]);
   });
 
-  it("keeps a focus in the address", () => {
+  it("round-trips a focus through the URL", () => {
     for (const focus of [
       ROOT,
       { id: "a/b", port: "then" },
@@ -128,7 +128,7 @@ describe("the graph", () => {
     expect(graph.edges[0]?.label).toBe("open");
   });
 
-  it("keeps nodes of unchanged activities, so that cards need not draw again", () => {
+  it("returns the same nodes for unchanged activities", () => {
     const next = updateActivity(order, "placed", (activity) => ({ ...activity, name: "Placed" }));
     const [before, after] = [order, next].map(
       (document) => graphOf(levelOf(document, catalogue, ROOT), catalogue).nodes,
@@ -137,7 +137,7 @@ describe("the graph", () => {
     expect(after?.[1]).toBe(before?.[1]);
   });
 
-  it("marks a type that the server does not know", () => {
+  it("marks an unknown type", () => {
     const odd = withIds({ id: "x", root: { type: "Sequence", activities: [{ type: "Acme.Magic" }] } });
     expect(graphOf(levelOf(odd, catalogue, ROOT), catalogue).nodes[0]?.unknown).toBe(true);
   });
@@ -146,7 +146,7 @@ describe("the graph", () => {
 describe("layout", () => {
   const graph = graphOf(levelOf(order, catalogue, ROOT), catalogue);
 
-  it("places cards on the grid, apart, and along the way", () => {
+  it("places cards on the grid without overlap, in flow direction", () => {
     const places = placeAll(graph, "flowchart", "down");
     const all = graph.nodes.map((node) => ({ ...places.get(node.id)!, ...sizeOf(node, "down") }));
     for (const [index, box] of all.entries()) {
@@ -163,7 +163,7 @@ describe("layout", () => {
     expect(places.get("large")!.y).toBeGreaterThan(places.get("placed")!.y);
   });
 
-  it("leaves given places alone and steps aside", () => {
+  it("keeps given positions and moves the others aside", () => {
     const computed = layout(graph.nodes, graph.edges, "down");
     const given = new Map([["large", { x: 400, y: 400 }]]);
     const places = settle(graph.nodes, computed, given, "down");
@@ -171,7 +171,7 @@ describe("layout", () => {
     expect(places.size).toBe(graph.nodes.length);
   });
 
-  it("sees which way a drawing goes", () => {
+  it("detects the direction of a diagram", () => {
     const wide = updateActivity(
       updateActivity(order, "placed", (activity) => ({ ...activity, metadata: { position: { x: 0, y: 0 } } })),
       "large",
@@ -188,7 +188,7 @@ describe("layout", () => {
   });
 });
 
-describe("the telling line", () => {
+describe("summary", () => {
   const line = (type: string, inputs: Activity["inputs"]): string =>
     summaryOf({ type, id: "x", ...(inputs ? { inputs } : {}) }, catalogue.get(type));
 
@@ -206,7 +206,7 @@ describe("the telling line", () => {
 });
 
 describe("durations and expressions", () => {
-  it("reads what the server reads", () => {
+  it("parses durations like the server", () => {
     expect(parseDuration("P1DT2H")).toEqual({ days: 1, hours: 2, minutes: 0, seconds: 0 });
     expect(parseDuration("1.02:00:30")).toEqual({ days: 1, hours: 2, minutes: 0, seconds: 30 });
     expect(formatDuration({ days: 0, hours: 0, minutes: 0, seconds: 30 })).toBe("PT30S");
@@ -215,7 +215,7 @@ describe("durations and expressions", () => {
     expect(sayDuration("soon")).toBe("soon");
   });
 
-  it("round-trips inputs, and guards data that looks like an expression", () => {
+  it("round-trips inputs and escapes data that looks like an expression", () => {
     for (const value of ["x", 3, false, { a: 1 }, [1], { $python: "a" }, { $literal: { $python: "data" } }]) {
       expect(writeInput(readInput(value))).toEqual(value);
     }
@@ -232,8 +232,8 @@ describe("durations and expressions", () => {
   });
 });
 
-describe("names in sight", () => {
-  it("knows inputs, variables and what a loop hands on", () => {
+describe("scope", () => {
+  it("contains inputs, variables and loop variables", () => {
     const loop = withIds({
       id: "x",
       variables: [{ name: "v" }],
@@ -250,13 +250,13 @@ describe("names in sight", () => {
   });
 });
 
-describe("validation as you type", () => {
+describe("client-side validation", () => {
   const codes = (document: Definition): string[] =>
     validate(document, catalogue).map((problem) => `${problem.code} ${problem.activityId}`);
 
-  it("is content with a good document", () => expect(codes(order)).toEqual([]));
+  it("accepts a valid document", () => expect(codes(order)).toEqual([]));
 
-  it("finds what is missing, unknown or out of reach", () => {
+  it("reports missing, unknown and unreachable elements", () => {
     const broken = withIds({
       id: "x",
       root: {
@@ -285,7 +285,7 @@ describe("validation as you type", () => {
     ]);
   });
 
-  it("keeps the server's word until the activity is edited", () => {
+  it("keeps server problems until the activity is edited", () => {
     const told = {
       document: order,
       problems: [{ code: "bad", path: "/root/activities/1/inputs/condition", message: "no", severity: "error" }],
@@ -299,7 +299,7 @@ describe("validation as you type", () => {
     expect(worstByActivity(mergeProblems(order, [], told)).get("large")).toBe("error");
   });
 
-  it("is about one input, not about those whose names begin alike", () => {
+  it("matches an input exactly, not by prefix", () => {
     const at = (path: string) => ({
       code: "expression",
       path,
@@ -315,7 +315,7 @@ describe("validation as you type", () => {
 });
 
 describe("diff", () => {
-  it("tells added, removed, changed and moved", () => {
+  it("reports added, removed, changed and moved activities", () => {
     const changed = updateActivity(order, "two", (activity) => ({ ...activity, inputs: { duration: "P5D" } }));
     const diff = diffDocuments(order, changed);
     expect(diff.activities).toEqual([
@@ -332,7 +332,7 @@ describe("diff", () => {
     expect(diffDocuments(order, moved).activities).toEqual([]);
   });
 
-  it("tells connections and declarations", () => {
+  it("reports changed connections and declarations", () => {
     const next = {
       ...updateActivity(order, "chart", (chart) => ({ ...chart, connections: chart.connections!.slice(1) })),
       variables: [{ name: "result", type: "integer" }],
@@ -352,7 +352,7 @@ describe("search and clipboard", () => {
     expect(searchDocument(order, catalogue, "zzz")).toEqual([]);
   });
 
-  it("copies as JSON and takes fresh ids", () => {
+  it("copies as JSON and generates new ids", () => {
     const clip = copyOf(levelOf(order, catalogue, ROOT), new Set(["kind", "check"]));
     const read = readClip(writeClip(clip));
     expect(read).toEqual(clip);

@@ -7,11 +7,11 @@ import { withIds } from "./ids";
 import { isNestable, nestedOf } from "./nestedLayout";
 import { detourPath, detours, rounded } from "./routing";
 
-describe("a whole workflow on one drawing", () => {
+describe("nested layout", () => {
   const nested = nestedOf(order, catalogue);
   const box = (id: string) => nested.boxes.find((item) => item.node.id === id)!;
 
-  it("draws containers as frames around what they hold", () => {
+  it("draws containers as frames around their content", () => {
     expect(box("check").kind).toBe("frame");
     expect(box("check").lanes.map((lane) => lane.title)).toEqual(["Then", "Else"]);
     const [outer, inner] = [box("check"), box("two")];
@@ -21,7 +21,7 @@ describe("a whole workflow on one drawing", () => {
     expect(nested.boxes.some((item) => item.node.id === "steps")).toBe(false);
   });
 
-  it("joins what follows each other, and keeps outcomes of flowcharts", () => {
+  it("connects sequences and keeps outcomes of flowcharts", () => {
     const ends = nested.edges.map((edge) => `${edge.source}-${edge.label}>${edge.target}`);
     expect(ends).toContain("one->two");
     expect(ends).toContain("large-True>kind");
@@ -41,7 +41,7 @@ describe("a whole workflow on one drawing", () => {
     }
   });
 
-  it("leaves machines and very big ones to levels", () => {
+  it("excludes state machines and very large workflows", () => {
     expect(isNestable(withIds({ id: "m", root: { type: "StateMachine" } }), 3)).toBe(false);
     expect(isNestable(order, 1000)).toBe(false);
     expect(isNestable(order, 10)).toBe(true);
@@ -81,7 +81,7 @@ describe("detours around cards", () => {
     expect(back.channel < 0 || back.channel > 232).toBe(true);
   });
 
-  it("draws with round corners from end to end", () => {
+  it("draws rounded corners from end to end", () => {
     const { path, label } = detourPath({ x: 0, y: 0 }, { x: 0, y: 200 }, 150, "down");
     expect(path.startsWith("M0 0")).toBe(true);
     expect(path.endsWith("L0 200")).toBe(true);

@@ -10,14 +10,14 @@ import { withOutcomeOrder } from "./outcomeOrder";
 const graph = graphOf(levelOf(order, catalogue, ROOT), catalogue);
 const outcomes = (drawn: typeof graph, id: string) => drawn.nodes.find((node) => node.id === id)?.outcomes;
 
-describe("the order of outcomes", () => {
+describe("outcome order", () => {
   const at = (entries: Record<string, number>) =>
     new Map(graph.nodes.map((node, index) => [node.id, { x: entries[node.id] ?? 0, y: index * 120 }]));
   const [toTrue, toFalse] = ["True", "False"].map(
     (name) => graph.edges.find((edge) => edge.source === "large" && edge.outcome === name)!.target,
   ) as [string, string];
 
-  it("follows the places of what they lead to", () => {
+  it("follows the positions of the targets", () => {
     expect(outcomes(withOutcomeOrder(graph, at({ [toTrue]: 0, [toFalse]: 400 }), "down"), "large")).toEqual([
       "True",
       "False",
@@ -28,7 +28,7 @@ describe("the order of outcomes", () => {
     ]);
   });
 
-  it("keeps open outcomes where they are, and the card that did not change", () => {
+  it("keeps unconnected outcomes in place and unchanged nodes identical", () => {
     const places = at({ [toTrue]: 400, [toFalse]: 0 });
     const once = withOutcomeOrder(graph, places, "down");
     expect(outcomes(once, "kind")?.at(-1)).toBe("Default");
@@ -37,7 +37,7 @@ describe("the order of outcomes", () => {
     );
   });
 
-  it("shows what a connection uses, known or not", () => {
+  it("shows an outcome used by a connection even if it is unknown", () => {
     const odd = {
       ...graph,
       edges: [
@@ -50,7 +50,7 @@ describe("the order of outcomes", () => {
 });
 
 describe("layout", () => {
-  it("keeps a short branch near the card that it leaves, however far its end is", () => {
+  it("keeps a short branch near its source, even with a distant target", () => {
     const line = (id: string) => ({ id, type: "WriteLine", inputs: {} });
     const ids = ["a", "b", "c", "d", "e"];
     const chart = {

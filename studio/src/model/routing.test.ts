@@ -9,7 +9,7 @@ describe("rows", () => {
     height: fc.integer({ min: 8, max: 300 }),
   });
 
-  it("finds the same boxes between two heights as a look at each of them", () => {
+  it("finds the same boxes between two heights as a linear scan", () => {
     fc.assert(
       fc.property(
         fc.array(box, { maxLength: 40 }),

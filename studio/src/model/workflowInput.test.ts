@@ -9,7 +9,7 @@ const names: Name[] = [
   { name: "total", kind: "variable", type: "any", from: "workflow" },
 ];
 
-test("values alone are an object", () => {
+test("plain values are stored as an object", () => {
   expect(writeWorkflowInput({})).toBeUndefined();
   expect(writeWorkflowInput({ weight: 3, to: "Oslo" })).toEqual({ weight: 3, to: "Oslo" });
   expect(readWorkflowInput({ weight: 3 }, names)).toEqual({ weight: 3 });
@@ -17,7 +17,7 @@ test("values alone are an object", () => {
   expect(readWorkflowInput({ $python: "" }, names)).toEqual({});
 });
 
-test("one expression makes all of them one dict, which is taken apart again", () => {
+test("with an expression, all values are stored as one dict and parsed again", () => {
   const input = {
     weight: { $python: "f(1, {'a': 2})" },
     to: { $input: "who" },
@@ -36,7 +36,7 @@ test("one expression makes all of them one dict, which is taken apart again", ()
   expect(list).toEqual([1, null]);
 });
 
-test("what people write by hand is read too", () => {
+test("reads hand-written dicts", () => {
   expect(readWorkflowInput({ $python: "{ 'weight': 3, 'to': who if who else 'X', }" }, names)).toEqual({
     weight: 3,
     to: { $python: "who if who else 'X'" },
@@ -47,7 +47,7 @@ test("what people write by hand is read too", () => {
   });
 });
 
-test("everything else is edited as a whole", () => {
+test("rejects everything else", () => {
   const others = [
     "order",
     "{k: v for k, v in pairs}",
@@ -66,7 +66,7 @@ test("everything else is edited as a whole", () => {
 
 const literal = fc.oneof(fc.string(), fc.integer(), fc.boolean()).filter((value) => value !== "");
 
-test("what is written is read as it was", () => {
+test("round-trips", () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.oneof(literal, fc.constantFrom({ $python: "who + ','" }, { $input: "who" }))),

@@ -4,7 +4,7 @@ import { groupByCause } from "./attention";
 import { sorted } from "./ListPage";
 import { roundUp } from "./ThroughputChart";
 
-test("a draft becomes a request only when it is whole", () => {
+test("converts only complete drafts into requests", () => {
   expect(toRequest(newDraft())).toBeNull();
   expect(toRequest({ ...newDraft(), variable: "total", value: "{" })).toBeNull();
   expect(toRequest({ ...newDraft(), variable: "total", value: "7" })).toEqual({
@@ -16,7 +16,7 @@ test("a draft becomes a request only when it is whole", () => {
   expect(toRequest({ ...newDraft(), type: "migrate", version: "3" })).toEqual({ type: "migrate", version: 3 });
 });
 
-test("a change is said in words, also one that is not known here", () => {
+test("names alterations, including unknown types", () => {
   expect([alterationName("migrate"), alterationName("cancel"), alterationName("turn_over")]).toEqual([
     "Migrate to another version",
     "cancel",
@@ -25,13 +25,13 @@ test("a change is said in words, also one that is not known here", () => {
   expect([outcomeTone("applies"), outcomeTone("refused"), outcomeTone("needs_mapping")]).toEqual(["ok", "bad", "wait"]);
 });
 
-test("rows sort by number and by text, both ways", () => {
+test("sorts numbers and text in both directions", () => {
   const rows = [{ n: 10 }, { n: 9 }, { n: null }];
   expect(sorted(rows, "n").map((row) => row.n)).toEqual([null, 9, 10]);
   expect(sorted(rows, "-n").map((row) => row.n)).toEqual([10, 9, null]);
 });
 
-test("what is alike needs attention once, the newest of it", () => {
+test("groups items by cause and keeps the newest", () => {
   const one = (message: string, instance_id: string) => ({
     kind: "incident" as const,
     message,
@@ -46,6 +46,6 @@ test("what is alike needs attention once, the newest of it", () => {
   ]);
 });
 
-test("the top of a chart is a round number", () => {
+test("rounds up the top of the chart", () => {
   expect([1, 3, 7, 42, 101].map(roundUp)).toEqual([1, 5, 10, 50, 200]);
 });

@@ -7,7 +7,7 @@ afterEach(cleanup);
 
 const AT = "2026-03-03T14:30:00+00:00";
 
-test("a time is local, and says its UTC on hover", () => {
+test("shows local time with UTC as tooltip", () => {
   for (const as of ["ago", "moment", "clock", "day"] as const) {
     render(<Timestamp at={AT} as={as} />);
     const time = document.querySelector("time")!;
@@ -22,7 +22,7 @@ test("a time is local, and says its UTC on hover", () => {
   expect(utc(new Date("2026-03-03T14:30:00.120Z"))).toBe("2026-03-03 14:30:00.120 UTC");
 });
 
-test("a sentence takes elements wherever it names them", () => {
+test("replaces placeholders by elements", () => {
   render(
     <p>
       <Interpolate

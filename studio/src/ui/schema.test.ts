@@ -12,7 +12,7 @@ const order: Schema = {
   },
 };
 
-test("each schema has a kind of field", () => {
+test("derives the kind of field from the schema", () => {
   expect(kindOf({ type: "string", format: "date-time" })).toBe("datetime");
   expect(kindOf({ anyOf: [{ type: "integer" }, { type: "null" }] })).toBe("integer");
   expect(kindOf({ enum: ["a", "b"] })).toBe("choice");
@@ -20,7 +20,7 @@ test("each schema has a kind of field", () => {
   expect(kindOf({})).toBe("json");
 });
 
-test("problems name their field", () => {
+test("reports problems by field", () => {
   expect(problems(order, {}, true)).toEqual({ amount: "Required." });
   expect(Object.keys(problems(order, { amount: 0.5, note: "too long", address: {} }, true))).toEqual([
     "amount",
@@ -30,14 +30,14 @@ test("problems name their field", () => {
   expect(problems(order, { amount: 3 }, true)).toEqual({});
 });
 
-test("half-typed JSON is kept and refused", () => {
+test("keeps and rejects incomplete JSON", () => {
   const half = readJson('{"a":');
   expect(half).toBeInstanceOf(InvalidJson);
   expect(problems({}, half, false)).not.toEqual({});
   expect(readJson(" ")).toBeUndefined();
 });
 
-test("a form starts with the defaults", () => {
+test("starts with the default values", () => {
   expect(startOf(order)).toEqual({ urgent: true, address: {} });
   expect(startOf({ required: ["ok"], properties: { ok: { type: "boolean" } } })).toEqual({ ok: false });
   expect(label("order_total", {})).toBe("Order total");

@@ -43,7 +43,7 @@ def test_dead_letters_are_read_replayed_and_discarded(studio: Studio, server: St
     row = page.get_by_role("row").filter(has=page.get_by_role("button", name="letter-one"))
     row.get_by_role("button", name="Actions").click()
     page.get_by_role("menuitem", name="Show").click()
-    expect(page.get_by_role("dialog", name="Letter letter-one")).to_contain_text("attempts")
+    expect(page.get_by_role("dialog", name="Dead letter letter-one")).to_contain_text("attempts")
     page.keyboard.press("Escape")
 
     row.get_by_role("checkbox").check()
@@ -52,7 +52,7 @@ def test_dead_letters_are_read_replayed_and_discarded(studio: Studio, server: St
     expect(row).to_have_count(0)
     page.get_by_role("checkbox", name="all").check()
     page.get_by_role("toolbar").get_by_role("button", name="Discard").click()
-    page.get_by_role("dialog", name="Discard 2 letters?").get_by_role("button", name="Discard").click()
+    page.get_by_role("dialog", name="Discard 2 dead letters?").get_by_role("button", name="Discard").click()
     expect(page.get_by_text("No dead letters")).to_be_visible()
 
 

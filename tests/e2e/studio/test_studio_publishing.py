@@ -83,7 +83,7 @@ def test_publishing_says_what_lives_on_earlier_versions(studio: Studio, server: 
     designer.saved()
     studio.page.get_by_role("button", name="Publish", exact=True).click()
     dialog = studio.page.get_by_role("dialog", name="Publish Living")
-    expect(dialog.get_by_text("2 instances are alive on earlier versions.")).to_be_visible()
+    expect(dialog.get_by_text("2 instances are active on earlier versions")).to_be_visible()
     dialog.get_by_role("button", name="Publish", exact=True).click()
     expect(studio.page.get_by_text("Published version 2")).to_be_visible()
     expect(studio.page.locator("header").get_by_text("v2 Published")).to_be_visible()
@@ -206,7 +206,7 @@ def test_what_lives_is_moved_from_where_it_was_published(studio: Studio, server:
 
     page.get_by_role("button", name="Migrate instances").click()
     plan = page.get_by_role("dialog")
-    expect(plan.get_by_text("1 instance match now", exact=False)).to_be_visible()
+    expect(plan.get_by_text("1 instance matches now", exact=False)).to_be_visible()
     plan.get_by_role("button", name="Next").click()
     expect(plan.get_by_label("Version")).to_have_value("2")
     plan.get_by_role("button", name="Dry run").click()

@@ -25,7 +25,7 @@ def test_a_task_is_claimed_and_completed_and_its_instance_goes_on(studio: Studio
     expect(studio.page.get_by_text("Claimed by")).to_be_visible()
     studio.page.get_by_label("Approve it").check()
     studio.page.get_by_label("Reason").fill("It is on the list")
-    studio.page.get_by_role("button", name="Complete").click()
+    studio.page.get_by_role("button", name="Complete", exact=True).click()
 
     # The other page was only looked at: it follows by itself.
     expect(watching.locator("header").get_by_text("Finished")).to_be_visible()

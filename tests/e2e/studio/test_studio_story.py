@@ -78,7 +78,7 @@ def _answer(studio: Studio) -> None:
     page.get_by_role("link", name="Open task").click()
     expect(page.get_by_role("heading", name="Approve the refund")).to_be_visible()
     page.get_by_label("Answer").fill('{"yes": true}')
-    page.get_by_role("button", name="Complete").click()
+    page.get_by_role("button", name="Complete", exact=True).click()
     expect(page.get_by_text("Completed “Approve the refund”")).to_be_visible()
     page.go_back()
 

@@ -48,7 +48,7 @@ function sceneWith(selection: readonly string[]): Scene {
 describe("a scene", () => {
   const scene = sceneWith([]);
 
-  it("is gone through by keys as it is read, from end to end", () => {
+  it("is traversed in reading order", () => {
     const walked: string[] = [];
     for (let card = nextTo(scene, null, 1); card !== null; card = nextTo(scene, card.id, 1)) walked.push(card.id);
     expect(walked).toEqual(["one", "two", "three"]);
@@ -57,13 +57,13 @@ describe("a scene", () => {
     expect(nextTo(scene, "gone", 1)?.id).toBe("one");
   });
 
-  it("knows what is under a point and in a frame", () => {
+  it("finds the cards at a point and in a rectangle", () => {
     expect(cardAt(scene, { x: 10, y: 10 })?.id).toBe("one");
     expect(cardAt(scene, { x: 300, y: 10 })).toBeNull();
     expect(cardsIn(scene, between({ x: 700, y: 260 }, { x: -10, y: 150 }))).toEqual(["two", "three"]);
   });
 
-  it("has its bounds, and leads connections out of one card into the next", () => {
+  it("computes bounds and corners of connections", () => {
     expect(scene.bounds).toEqual({ x: 0, y: 0, width: 632, height: 256 });
     const [one, two] = [scene.cards.get("one")!, scene.cards.get("two")!];
     expect(cornersOf(one, two, "down")).toEqual([
@@ -115,7 +115,7 @@ describe("pointer", () => {
     return { fire, moved, opened, shown, stop, selection: () => [...scene.selection] };
   }
 
-  it("take hold of a card at once, show it while it moves, and put it down on the grid", () => {
+  it("drags a card and snaps it to the grid", () => {
     const { fire, moved, shown, selection } = context();
     fire("pointerdown", 5, 5);
     expect(selection()).toEqual(["one"]);
@@ -128,7 +128,7 @@ describe("pointer", () => {
     expect(shown.at(-1)?.drag).toBeNull();
   });
 
-  it("move everything that is selected, and nothing that may not be moved", () => {
+  it("moves the selection, unless it is read-only", () => {
     for (const readOnly of [false, true]) {
       const { fire, moved, selection } = context(readOnly);
       fire("pointerdown", -50, 80, { shiftKey: true });
@@ -142,7 +142,7 @@ describe("pointer", () => {
     }
   });
 
-  it("add to a selection, and take away from it", () => {
+  it("toggles cards in the selection", () => {
     const { fire, selection } = context();
     for (const y of [5, 105]) {
       fire("pointerdown", 5, y, { ctrlKey: true });
@@ -154,7 +154,7 @@ describe("pointer", () => {
     expect(selection()).toEqual(["two"]);
   });
 
-  it("leave the empty canvas to panning, name what is under them, and go near by a double click", () => {
+  it("leaves empty space to panning, reports hover, and opens a card on double click", () => {
     const { fire, opened, shown, selection, stop } = context();
     fire("pointerdown", 150, 5);
     fire("pointermove", 155, 5);
