@@ -15,7 +15,7 @@ class Designer:
         self.canvas = page.locator(".hf-canvas")
         self.library = page.get_by_role("complementary", name="Activities")
         self.inspector = page.get_by_role("complementary", name="Inspector")
-        self.crumbs = page.get_by_role("navigation", name="Where you are")
+        self.crumbs = page.get_by_role("navigation", name="Breadcrumb")
 
     # -- looking -------------------------------------------------------------------------------------------------------
 
@@ -70,7 +70,7 @@ class Designer:
         self.pick(activity)
 
     def pick(self, activity: str) -> None:
-        expect(self.page.get_by_role("combobox", name="Add an activity")).to_be_focused()
+        expect(self.page.get_by_role("combobox", name="Add activity")).to_be_focused()
         self.page.keyboard.type(activity)
         self.page.keyboard.press("Enter")
         expect(self.card(activity)).to_be_visible()
