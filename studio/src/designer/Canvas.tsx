@@ -1,36 +1,22 @@
 /** Editable canvas. React Flow renders it; every change is a command of the session. */
 
-import {
-  Background,
-  BackgroundVariant,
-  type Connection,
-  type EdgeChange,
-  type FinalConnectionState,
-  MiniMap,
-  type NodeChange,
-  ReactFlow,
-  SelectionMode,
-  useReactFlow,
-} from "@xyflow/react";
+import { Background, BackgroundVariant, MiniMap, ReactFlow, SelectionMode, useReactFlow } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { type DragEvent, useCallback, useMemo, useRef, useState } from "react";
+import { useCallback, useMemo, useRef } from "react";
 import * as commands from "../editor/commands";
 import { directionIn } from "../editor/commands/positions";
-import { mayConnect } from "../editor/rules";
 import { defineMessages } from "../i18n/messages";
-import { DRAG_TYPE } from "../library/Library";
 import { defaultPortOf, type Focus, levelOf } from "../model/focus";
-import { graphOf, type Point, STATE } from "../model/graph";
+import { graphOf } from "../model/graph";
 import { placeAfter } from "../model/layout";
 import { withOutcomeOrder } from "../model/outcomeOrder";
 import type { Worst } from "../model/problems";
-import { toast } from "../ui";
 import { isDark } from "../ui/theme";
 import "../diagram/styles.css";
 import { viewportAnimation } from "../diagram/animation";
 import { Card, type CardActions, CardActionsContext } from "../diagram/Card";
-import { Arrows, Edge, type Insert, InsertContext } from "../diagram/Edge";
-import { type AnyNode, type ConnectionEdge, type Drawing, type Mark, toEdges, toNodes } from "../diagram/flowElements";
+import { Arrows, Edge, InsertContext } from "../diagram/Edge";
+import { type AnyNode, type ConnectionEdge, type Drawing, type Mark, toEdges } from "../diagram/flowElements";
 import { type ChangeNote, NoteCard, NoteContext } from "../diagram/NoteCard";
 import { OverviewCanvas } from "../diagram/overview/OverviewCanvas";
 import type { OverviewActions } from "../diagram/overview/pointer";
@@ -39,22 +25,13 @@ import { MIN_ZOOM, useOverview } from "../diagram/overview/useOverview";
 import { usePositions } from "../diagram/usePositions";
 import { ZoomControls } from "../diagram/ZoomControls";
 import { useEditor, useEditorSession } from "../editor/useEditor";
-import {
-  afterSelected,
-  centreOf,
-  cornerOf,
-  edgeUnder,
-  firstOf,
-  freeCorner,
-  isFreeLevel,
-  makeRoom,
-  pasteText,
-  reorderBy,
-  reselected,
-  screenOf,
-} from "./placement";
+import { afterSelected, centreOf, cornerOf, firstOf, freeCorner, pasteText, screenOf } from "./placement";
 import { QuickAdd } from "./QuickAdd";
+import { useCanvasNodes } from "./useCanvasNodes";
+import { useConnectionHandlers } from "./useConnectionHandlers";
+import { useInsertion } from "./useInsertion";
 import { useReveal } from "./useReveal";
+import { useRunCommand } from "./useRunCommand";
 
 const t = defineMessages("canvas", {
   label: "Canvas",
@@ -72,13 +49,6 @@ const SNAP: [number, number] = [8, 8];
 const NO_CARDS: AnyNode[] = [];
 const NO_EDGES: ConnectionEdge[] = [];
 const NO_MARKS: Readonly<Record<string, Mark>> = {};
-
-interface InsertRequest {
-  readonly at: Point;
-  readonly after?: { readonly id: string; readonly outcome: string } | undefined;
-  readonly edge?: string | undefined;
-  readonly place?: Point | undefined;
-}
 
 export interface CanvasHandle {
   quickAdd(): void;
@@ -100,7 +70,6 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   const session = useEditorSession();
   const { document, focus, selection, catalogue, readOnly } = useEditor((snapshot) => snapshot);
   const flow = useReactFlow<AnyNode, ConnectionEdge>();
-  const [insertRequest, setInsertRequest] = useState<InsertRequest | null>(null);
   const frame = useRef<HTMLDivElement>(null);
 
   const level = useMemo(() => levelOf(document, catalogue, focus), [document, catalogue, focus]);
@@ -123,24 +92,10 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     [graph, level.kind, places, direction, selection, problems, readOnly],
   );
 
-  // Local nodes of React Flow: between two edits they also hold the positions of a drag.
-  const [nodes, setNodes] = useState<AnyNode[]>(() => toNodes(drawing, []));
-  const drawn = useRef(drawing);
-  const moving = useRef(new Map<string, Point>());
-  if (drawn.current !== drawing) {
-    drawn.current = drawing;
-    setNodes((before) => toNodes(drawing, before));
-  }
+  const { nodes, drawn, settle, onNodesChange } = useCanvasNodes(drawing);
+  const { insertRequest, setInsertRequest, add, quickAdd, insert, drop } = useInsertion(drawing, frame);
+  const run = useRunCommand();
   const lastEdges = useRef<ConnectionEdge[]>([]);
-
-  const run = useCallback(
-    (command: Parameters<typeof session.run>[0]): boolean => {
-      const verdict = session.run(command);
-      if (!verdict.ok) toast.done(verdict.why);
-      return verdict.ok;
-    },
-    [session],
-  );
 
   const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}/${level.focus.key ?? ""}`;
   const overview = useOverview(drawing, where, frame, firstOf(graph, places, direction));
@@ -157,113 +112,13 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       if (at !== undefined)
         void flow.setCenter(at.x + 116, at.y + 28, { zoom: Math.max(flow.getZoom(), 0.8), ...viewportAnimation() });
     },
-    [flow],
+    [flow, drawn],
   );
 
-  const settle = useCallback(
-    (settled: ReadonlyMap<string, Point>) => {
-      const { current } = drawn;
-      if (isFreeLevel(current)) session.run(commands.move(settled));
-      else reorderBy(settled, current, (id, index) => session.run(commands.reorder(id, index)));
-    },
-    [session],
-  );
-
-  // -- changes that React Flow reports --------------------------------------------------------------------------------
-
-  const onNodesChange = useCallback(
-    (changes: NodeChange<AnyNode>[]) => {
-      const picked = new Map<string, boolean>();
-      const settled = new Map<string, Point>();
-      for (const change of changes) {
-        if (change.type === "select") picked.set(change.id, change.selected);
-        else if (change.type === "position" && change.position !== undefined) {
-          moving.current.set(change.id, change.position);
-          if (!change.dragging) settled.set(change.id, change.position);
-        } else if (change.type === "position" && change.dragging === false) {
-          const at = moving.current.get(change.id);
-          if (at !== undefined) settled.set(change.id, at);
-        }
-      }
-      if (picked.size > 0) session.select(reselected(session.get().selection, picked));
-      if (settled.size > 0) {
-        moving.current.clear();
-        settle(settled);
-        // Resets the cards to the positions of the document, whatever the command changed.
-        setNodes((before) =>
-          toNodes(
-            drawn.current,
-            before.map(
-              (node) =>
-                (settled.has(node.id) ? { ...node, position: { ...node.position, x: Number.NaN } } : node) as AnyNode,
-            ),
-          ),
-        );
-        return;
-      }
-      const moved = moving.current;
-      if (moved.size > 0 && changes.some((change) => change.type === "position")) {
-        setNodes((before) =>
-          before.map((node) => {
-            const at = moved.get(node.id);
-            return at === undefined ? node : { ...node, position: at };
-          }),
-        );
-      }
-    },
-    [session, settle],
-  );
-
-  const connect = useCallback(
-    ({ source, sourceHandle, target }: Connection) => void run(commands.connect(source, sourceHandle, target)),
-    [run],
-  );
-
-  const connectEnd = useCallback(
-    (event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
-      if (state.toNode !== null || state.fromNode === null || state.fromHandle?.type !== "source") return;
-      const point = "changedTouches" in event ? event.changedTouches[0] : event;
-      if (point === undefined) return;
-      const at = { x: point.clientX, y: point.clientY };
-      const place = flow.screenToFlowPosition(at);
-      if (state.fromNode.id.startsWith(STATE))
-        run(commands.addState({ x: place.x - 116, y: place.y }, state.fromNode.id));
-      else
-        setInsertRequest({
-          at,
-          after: { id: state.fromNode.id, outcome: state.fromHandle.id ?? "Done" },
-          place: { x: place.x - 116, y: place.y },
-        });
-    },
-    [flow, run],
-  );
-
-  const isValid = useCallback(
-    ({ source, sourceHandle, target }: Connection | ConnectionEdge) =>
-      mayConnect(level, catalogue, source, sourceHandle ?? null, target).ok,
-    [level, catalogue],
-  );
-
-  const onEdgesChange = useCallback(
-    (changes: EdgeChange<ConnectionEdge>[]) => {
-      const picked = new Map<string, boolean>();
-      for (const change of changes) {
-        if (change.type !== "select") continue;
-        const index = edges.find((edge) => edge.id === change.id)?.data?.index;
-        if (index !== null && index !== undefined) picked.set(`edge:${index}`, change.selected);
-      }
-      if (picked.size > 0) session.select(reselected(session.get().selection, picked));
-    },
-    [edges, session],
-  );
-
-  const reconnect = useCallback(
-    (edge: ConnectionEdge, next: Connection) => {
-      const index = edge.data?.index;
-      if (index !== null && index !== undefined)
-        run(commands.redirect(index, { from: next.source, to: next.target, outcome: next.sourceHandle }));
-    },
-    [run],
+  const { connect, connectEnd, isValid, onEdgesChange, reconnect } = useConnectionHandlers(
+    level,
+    edges,
+    setInsertRequest,
   );
 
   const openDefaultPort = useCallback(
@@ -275,58 +130,9 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     [catalogue, session],
   );
 
-  // -- from afar --------------------------------------------------------------------------------------------------------
-
   const overviewActions = useMemo<OverviewActions>(
     () => ({ select: (ids) => session.select(ids), move: readOnly ? null : settle, open: show }),
     [session, readOnly, settle, show],
-  );
-
-  // -- adding -----------------------------------------------------------------------------------------------------------
-
-  const add = useCallback(
-    (type: string, ask: InsertRequest | null) => {
-      const { selection: chosen } = session.get();
-      const after = ask?.after ?? (ask?.edge === undefined ? afterSelected(graph, chosen) : undefined);
-      const source = after === undefined ? undefined : graph.nodes.find((node) => node.id === after.id);
-      const edge = ask?.edge === undefined ? undefined : graph.edges.find((item) => item.id === ask.edge);
-      const next = { width: 232, height: 56 };
-      const room = edge === undefined || level.kind !== "flowchart" ? null : makeRoom(edge, graph, places, direction);
-      const place =
-        room?.at ??
-        ask?.place ??
-        (source !== undefined
-          ? placeAfter(graph, places, source, direction, next)
-          : flow.screenToFlowPosition(centreOf(frame.current)));
-      if (level.kind === "states") {
-        run(commands.addState(place, source?.id ?? null));
-        return;
-      }
-      const index =
-        edge !== undefined && edge.index === null
-          ? graph.nodes.findIndex((node) => node.id === edge.target)
-          : undefined;
-      run(
-        commands.addActivity({
-          type,
-          at: place,
-          after,
-          split: edge?.index ?? undefined,
-          room: room?.room,
-          index: index === undefined || index < 0 ? undefined : index,
-        }),
-      );
-    },
-    [session, graph, places, direction, flow, run, level.kind],
-  );
-
-  const quickAdd = useCallback(
-    (ask: InsertRequest) => {
-      if (level.kind === "states")
-        run(commands.addState(ask.place ?? flow.screenToFlowPosition(ask.at), ask.after?.id ?? null));
-      else setInsertRequest(ask);
-    },
-    [level.kind, flow, run],
   );
 
   const onPaneClick = useCallback(
@@ -354,31 +160,10 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     [session, graph, places, direction, quickAdd, onComments],
   );
 
-  const insert = useCallback<Insert>(
-    (edge, at) => {
-      const place = flow.screenToFlowPosition(at);
-      setInsertRequest({ at, edge, place: { x: place.x - 116, y: place.y - 28 } });
-    },
-    [flow],
-  );
   const changeNote = useCallback<ChangeNote>(
     (id, change) => void session.run(commands.changeNote(id, change)),
     [session],
   );
-
-  const drop = (event: DragEvent): void => {
-    const type = event.dataTransfer.getData(DRAG_TYPE);
-    if (!type || readOnly) return;
-    event.preventDefault();
-    const at = { x: event.clientX, y: event.clientY };
-    const place = flow.screenToFlowPosition(at);
-    const edge = edgeUnder(at);
-    if (edge !== null) add(type, { at, edge, place: { x: place.x - 116, y: place.y - 28 } });
-    else {
-      session.select([]);
-      add(type, { at, place: { x: place.x - 116, y: place.y - 28 } });
-    }
-  };
 
   handle.current = {
     fit: () => overview.fitView(true),
