@@ -21,7 +21,7 @@ from tests.support.studio.server import ADMIN, FLAGS, PASSWORD, StudioServer, ch
 RESULTS = Path(__file__).resolve().parent / "results" / "studio.json"
 AXE = Path(__file__).resolve().parent.parent / "studio/node_modules/axe-core/axe.min.js"
 ROUNDS = 3
-PATIENCE_MS = 60_000
+TIMEOUT_MS = 60_000
 BIG = 1000
 COLUMNS = 25
 GOALS = {"first_load_kb": 600, "list_ms": 1000, "designer3_ms": 1500, "drag1000_worst_frame_ms": 50, "axe_serious": 0}
@@ -98,7 +98,7 @@ class Measuring:
             viewport={"width": 1440, "height": 900},
             bypass_csp=True,  # the measuring scripts are none of the server's
         )
-        context.set_default_timeout(PATIENCE_MS)
+        context.set_default_timeout(TIMEOUT_MS)
         return context
 
     def first_load_kb(self) -> float:

@@ -1,6 +1,6 @@
-"""Takes the pictures of `docs/studio/`: each page, light and dark, of a server with a little life on it.
+"""Takes the pictures of `docs/studio/`: each page in light and dark theme, from a server with example data.
 
-`make studio-pictures` writes them anew. They are for people: nothing compares them.
+`make studio-pictures` rewrites them. They illustrate the docs; no test compares them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.support.studio.server import ADMIN, FLAGS, PASSWORD, chromium, served
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "studio"
 SIZE = {"width": 1280, "height": 800}
-PATIENCE_MS = 30_000
+TIMEOUT_MS = 30_000
 
 
 def pages(ids: dict[str, str]) -> dict[str, str]:
@@ -79,7 +79,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         for theme in ("light", "dark"):
             context = browser.new_context(viewport=SIZE, reduced_motion="reduce")  # type: ignore[arg-type] # a plain dict of the two sizes
-            context.set_default_timeout(PATIENCE_MS)
+            context.set_default_timeout(TIMEOUT_MS)
             context.add_init_script(
                 f"localStorage.setItem('holdfast.theme', '{theme}'); localStorage.setItem('holdfast.tour', 'done')"
             )

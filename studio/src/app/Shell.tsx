@@ -14,7 +14,7 @@ import { Tour } from "./Tour";
 const t = defineMessages("shell", {
   skip: "Skip to content",
   pages: "Pages",
-  find: "Search and commands",
+  find: "Quick search",
   light: "Light theme",
   dark: "Dark theme",
   out: "Sign out",

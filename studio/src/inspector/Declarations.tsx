@@ -17,7 +17,7 @@ const t = defineMessages("declarations", {
   default: "Default",
   storage: "Storage",
   instance: "Persisted",
-  memory: "In memory until the next wait",
+  memory: "In memory only",
   description: "Description",
 });
 

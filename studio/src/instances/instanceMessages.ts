@@ -21,7 +21,7 @@ export const t = defineMessages("instance", {
   activity: "Activity",
   variables: "Variables",
   incidents: "Incidents",
-  family: "Hierarchy",
+  family: "Related",
   details: "Details",
   now: "Now",
   moment: "Journal position",

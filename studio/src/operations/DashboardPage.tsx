@@ -25,7 +25,7 @@ const t = defineMessages("dashboard", {
   stuck: "Stuck",
   dead: "Dead letters",
   queue: "Queued work",
-  later: "{n} scheduled",
+  later: "{n} later",
   throughput: "Throughput",
   durations: "Durations",
   median: "Median duration",

@@ -1,4 +1,4 @@
-"""The Studio as people use it: a real server, a real browser. Without a browser each test is skipped with that reason."""
+"""Fixtures of the browser tests: a real server and a real browser. Without a browser the tests are skipped."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tests.support.services.availability import ServiceMissing, is_required
 from tests.support.studio import demo
 from tests.support.studio.server import ADMIN, FLAGS, PASSWORD, StudioServer, chromium, served
 
-PATIENCE_MS = 20_000
-"""How long a page may take to show something: generous, for busy machines. Nothing is measured here."""
+TIMEOUT_MS = 20_000
+"""Timeout of page assertions. Generous, because test machines may be busy."""
 
-expect.set_options(timeout=PATIENCE_MS)
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Not for the whole session: as long as Playwright is open, an event loop counts as running in this thread, and no
-    asynchronous test of another module could run."""
+    """Scoped to a module: while Playwright is open, an event loop is running in this thread, and no asynchronous test of
+    another module could run."""
     try:
         program = chromium()
     except ServiceMissing as missing:
@@ -44,15 +44,15 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="module")
 def seeded(server: StudioServer) -> dict[str, str]:
-    """A few workflows and instances; the ids of some."""
+    """Publishes example workflows, and returns the ids of some instances."""
     return demo.seed(server)
 
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    # Without motion, so that a card is clicked where it stands and not where it was; gliding has a test of its own.
+    # Without animation, so that a card is clicked at its final position. The animation has a test of its own.
     context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     context.add_init_script(
         "localStorage.setItem('holdfast.tour', 'done'); localStorage.setItem('holdfast.theme', 'light')"
     )
@@ -61,7 +61,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 class Studio:
-    """A person at the Studio."""
+    """A user of the Studio in a browser page."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -71,7 +71,7 @@ class Studio:
         page.on("console", self._heard)
 
     def _heard(self, message: ConsoleMessage) -> None:
-        # The browser reports every refused request itself; whether the page copes with one is what a test looks at.
+        # The browser logs every failed request. The tests check how the page handles it.
         if message.type == "error" and "Failed to load resource" not in message.text:
             self.errors.append(message.text)
 
@@ -92,12 +92,12 @@ class Studio:
         return self.page.get_by_role("row").filter(has_text=text)
 
     def choose(self, row: str, command: str) -> None:
-        """A command of a row's menu."""
+        """Selects a command from the menu of a row."""
         self.row(row).get_by_role("button", name="Actions").click()
         self.page.get_by_role("menuitem", name=command, exact=True).click()
 
     def serious(self, axe: str) -> list[str]:
-        """What axe finds on this page that a person with a handicap would stumble over."""
+        """Serious accessibility problems that axe finds on this page."""
         self.page.evaluate(axe)
         found = self.page.evaluate("async () => (await axe.run(document)).violations")
         return [
@@ -110,7 +110,7 @@ class Studio:
 
 @pytest.fixture
 def guest(context: BrowserContext, server: StudioServer) -> Iterator[Studio]:
-    """Somebody who has not signed in."""
+    """A user who is not signed in."""
     studio = Studio(context.new_page(), server.url)
     yield studio
     assert studio.errors == []

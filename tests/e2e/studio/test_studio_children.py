@@ -1,4 +1,4 @@
-"""A workflow that starts another: what it is given, and the ways between the two."""
+"""Workflows that start other workflows: their inputs, and the links between the instances."""
 
 from __future__ import annotations
 

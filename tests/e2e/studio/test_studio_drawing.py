@@ -1,4 +1,4 @@
-"""The canvas by mouse and keyboard: order, connections, levels, states, notes, what is copied."""
+"""The canvas by mouse and keyboard: order, connections, levels, states, notes and the clipboard."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ def test_connections_are_drawn_moved_and_split(studio: Studio, designer: Designe
     studio.open("/definitions/wires")
     page = studio.page
 
-    # Its end is taken and put on another card.
+    # Reconnect: drag the end of a connection to another card.
     end = page.locator(".react-flow__edgeupdater-target").first
     goal = box_of(designer.card("Three").locator(".hf-in"))
     designer.carry(end, goal["x"] + goal["width"] / 2, goal["y"] + goal["height"] / 2)
     designer.saved()
     assert ways(root_of(server, "wires")) == {("one", "Done", "three")}
 
-    # From a card to another one.
+    # Connect two cards.
     goal = box_of(designer.card("Two").locator(".hf-in"))
     designer.carry(designer.card("Three").locator(".hf-out"), goal["x"] + 4, goal["y"] + 4)
     designer.saved()
     assert ("three", "Done", "two") in ways(root_of(server, "wires"))
 
-    # Let go over nothing: what comes there is asked for.
+    # Drop on empty space: the quick-add list opens.
     free = box_of(designer.card("Two"))
     designer.carry(designer.card("Two").locator(".hf-out"), free["x"] + 40, free["y"] + 160)
     designer.pick("Delay")
@@ -73,7 +73,7 @@ def test_connections_are_drawn_moved_and_split(studio: Studio, designer: Designe
     delay = next(one["id"] for one in root["activities"] if one["type"] == "Delay")
     assert ("two", "Done", delay) in ways(root)
 
-    # The plus on a connection puts one in between.
+    # The insert button of a connection adds an activity in between.
     page.get_by_role("button", name="Insert activity").first.dispatch_event("click")
     designer.pick("Log")
     designer.saved()
@@ -82,7 +82,7 @@ def test_connections_are_drawn_moved_and_split(studio: Studio, designer: Designe
     assert ("one", "Done", log) in ways(root)
     assert (log, "Done", "three") in ways(root)
 
-    # By keyboard: from the selected card to another one.
+    # Connect the selected card by keyboard.
     designer.card("Two").click()
     expect(designer.card("Two").locator(".hf-card.selected")).to_be_visible()
     page.keyboard.press("c")
@@ -111,7 +111,7 @@ def test_cards_are_aligned_distributed_duplicated_and_wrapped(
     assert {one["x"] for one in places} == {0}
     assert places[1]["y"] - places[0]["y"] == places[2]["y"] - places[1]["y"]
 
-    # By keys, and undone as often as it was done.
+    # By keyboard, and undone step by step.
     studio.page.keyboard.press("Alt+Shift+ArrowUp")
     designer.saved()
     assert {one["metadata"]["position"]["y"] for one in root_of(server, "tidy")["activities"]} == {0}
@@ -121,7 +121,7 @@ def test_cards_are_aligned_distributed_duplicated_and_wrapped(
     places = [one["metadata"]["position"] for one in root_of(server, "tidy")["activities"]]
     assert places == [{"x": 0, "y": 0}, {"x": 40, "y": 100}, {"x": 80, "y": 400}]
 
-    # Several by a frame drawn with Shift.
+    # Select several cards by a rectangle with Shift.
     box = box_of(designer.card("One"))
     low = box_of(designer.card("Two"))
     studio.page.keyboard.down("Shift")
@@ -165,12 +165,12 @@ def test_what_is_copied_is_json_and_goes_into_another_workflow(
     studio.page.keyboard.press("Control+v")
     expect(designer.canvas.locator(".react-flow__node .hf-title")).to_have_text(["Here", "One", "Two"])
 
-    # One activity as it stands in a document will do, wherever it was copied.
+    # The JSON of a single activity can be pasted too.
     written = json.dumps({"type": "Log", "id": "told", "name": "Told by hand", "inputs": {"message": "hello"}})
     studio.page.evaluate("text => navigator.clipboard.writeText(text)", written)
     studio.page.keyboard.press("Control+v")
     expect(designer.card("Told by hand")).to_be_visible()
-    # Cut is copied and gone.
+    # Cut copies and removes.
     studio.page.keyboard.press("Control+x")
     expect(designer.card("Told by hand")).to_have_count(0)
     designer.saved()
@@ -188,7 +188,7 @@ def test_containers_are_opened_and_left_by_the_breadcrumb(
     designer.card("Branch").get_by_role("button", name="Then").click()
     expect(designer.card("Deep")).to_be_visible()
     expect(designer.crumbs.get_by_role("button", name="Nest")).to_be_visible()
-    # The address leads there again.
+    # The URL opens the same level again.
     studio.page.reload()
     expect(designer.card("Deep")).to_be_visible()
     designer.next("Deep", "Log")
@@ -197,11 +197,11 @@ def test_containers_are_opened_and_left_by_the_breadcrumb(
     designer.crumbs.get_by_role("button", name="Nest").click()
     expect(designer.card("After")).to_be_visible()
     designer.card("After").click()
-    # Escape: first nothing is selected, then one level up; here is no more level.
+    # Escape clears the selection, then goes up one level. This is the top level.
     studio.page.keyboard.press("Escape")
     expect(designer.inspector.get_by_role("heading", name="1 item")).to_have_count(0)
 
-    # Search finds what is inside and goes there.
+    # Search finds nested activities and opens them.
     studio.page.keyboard.press("Control+f")
     expect(studio.page.get_by_role("combobox", name="Search in workflow")).to_be_focused()
     studio.page.keyboard.type("deep")
@@ -228,7 +228,7 @@ def test_a_state_machine_is_drawn_published_and_driven(
     designer.inspector.get_by_label("Name", exact=True).fill("Closed")
     page.keyboard.press("Tab")
     expect(designer.card("Closed")).to_be_visible()
-    # After the selected one: a second state and the transition to it.
+    # Adds a second state after the selected one, with a transition.
     designer.card("Closed").click()
     page.keyboard.press("a")
     expect(designer.card("State 2")).to_be_visible()
@@ -276,7 +276,7 @@ def test_notes_and_comments_stay_with_the_drawing(studio: Studio, designer: Desi
     part.get_by_role("button", name="Remove the comment").click()
     expect(badge).to_have_count(0)
 
-    # A note is moved and removed as cards are.
+    # Notes are moved and removed like cards.
     grip, before = designer.canvas.locator(".hf-note-grip"), box_of(note)
     designer.carry(grip, before["x"] + 200, before["y"] + 90)
     assert box_of(note)["y"] > before["y"] + 40
@@ -307,7 +307,7 @@ def test_the_source_is_edited_as_one_step(studio: Studio, designer: Designer, se
     source.click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(json.dumps(sequence("written", line("one"), line("two"))))
-    with page.expect_response(is_save):  # "Saved" may still stand there from before.
+    with page.expect_response(is_save):  # "Saved" may still be visible from before.
         page.get_by_role("button", name="Apply").click()
     page.get_by_role("button", name="Canvas", exact=True).click()
     expect(designer.card("Two")).to_be_visible()
@@ -337,7 +337,7 @@ def test_a_lay_out_leaves_alone_what_stands_by_hand(studio: Studio, designer: De
     assert still == moved
     assert gone != low
 
-    # Everything, when asked for everything; and back.
+    # Reset layout moves all cards; undo restores them.
     studio.page.locator("header").get_by_role("button", name="More").click()
     studio.page.get_by_role("menuitem", name="Layout left to right").click()
     first, last = box_of(designer.card("One")), box_of(designer.card("Three"))
@@ -378,7 +378,7 @@ def test_a_big_workflow_has_no_map_and_a_middling_one_has(
     studio.open("/definitions/huge")
     expect(studio.page.locator(".hf-canvas[data-ready]")).to_be_visible()
     expect(studio.page.locator(".react-flow__minimap")).to_have_count(0)
-    # Everything else works there too.
+    # Search works in the overview too.
     studio.page.keyboard.press("Control+f")
     expect(studio.page.get_by_role("combobox", name="Search in workflow")).to_be_focused()
     studio.page.keyboard.type("N500")

@@ -1,4 +1,4 @@
-"""From what is wrong to the place where it is mended: problems, incidents, failed instances among many."""
+"""Troubleshooting: from a problem, an incident or a filter to the place where it is fixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the eye and the keyboard go while somebody draws: to what was just added, opened or found wrong."""
+"""Focus and viewport of the designer after adding, opening and validating activities."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_keys_work_in_a_container_that_was_opened_by_mouse(
     designer.canvas.get_by_role("button", name="Body").click()
     expect(designer.crumbs).to_contain_text("For each")
 
-    # The button that had the keyboard is gone with its level.
+    # The focused button was removed with its level.
     studio.page.keyboard.press("a")
     designer.pick("Write line")
     expect(designer.card("Write line")).to_be_in_viewport(ratio=1)
@@ -36,7 +36,7 @@ def test_keys_work_in_a_container_that_was_opened_by_mouse(
 def test_what_is_added_comes_into_sight_and_has_the_keyboard(
     studio: Studio, designer: Designer, server: StudioServer
 ) -> None:
-    studio.page.emulate_media(reduced_motion="no-preference")  # The picture glides to it.
+    studio.page.emulate_media(reduced_motion="no-preference")  # The viewport is animated.
     server.call("POST", "/api/definitions", chart("tall", line("first"), connections=[]))
     studio.open("/definitions/tall")
     designer.card("First").click()
@@ -47,7 +47,7 @@ def test_what_is_added_comes_into_sight_and_has_the_keyboard(
         expect(designer.card(activity)).to_be_focused()
     expect(designer.card("First")).not_to_be_in_viewport(ratio=1)
 
-    # Who types beside the canvas goes on typing.
+    # A field beside the canvas keeps the focus.
     search = designer.library.get_by_label("Search activities")
     search.fill("break")
     search.press("Enter")

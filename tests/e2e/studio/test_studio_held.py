@@ -1,4 +1,4 @@
-"""An effect that was lost with its process and is held: told on the instance's page, and run again by somebody's word."""
+"""Held effects: an effect lost with its process is reported on the instance page and run again by an operator."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def settle() -> str:
 
 
 def crash(folder: Path) -> None:
-    """A process that is killed while it pays."""
+    """Kills a process while it runs the payment effect."""
     command = [sys.executable, "-m", "holdfast.cli", "run", "held_payments.py:settle"]
     process = subprocess.Popen(
         [*command, "--store", f"sqlite:///{folder}/studio.db"], cwd=folder, stdout=subprocess.PIPE, text=True
@@ -60,7 +60,7 @@ def test_what_is_held_is_run_again_with_a_reason(context: BrowserContext, crashe
     studio.open(f"/instances/{instance['id']}?tab=incidents")
     studio.sign_in()
     page, panel = studio.page, studio.page.get_by_role("tabpanel")
-    # Its process counts as alive for some seconds; then the page hears of the incident by itself.
+    # The process counts as alive until its heartbeat times out. Then the page shows the incident by itself.
     expect(panel.get_by_text("nobody knows how far it came")).to_be_visible()
     expect(panel.get_by_role("button", name="Run again")).to_be_visible()
     header = page.locator("header")

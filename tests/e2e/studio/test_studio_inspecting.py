@@ -1,4 +1,4 @@
-"""The inspector: editors for every kind of input, expressions with their values, trying one activity."""
+"""The inspector: editors for every kind of input, expression previews, and the test of one activity."""
 
 from __future__ import annotations
 
@@ -62,20 +62,18 @@ def test_an_expression_shows_what_it_gives_with_the_values_of_an_instance(
     studio.open("/definitions/values")
     designer.card("Told").click()
     preview = designer.inspector.locator(".hf-preview")
-    # With defaults alone `total` has no value: nothing is said rather than an error.
+    # With the defaults, `total` has no value: the preview shows nothing instead of an error.
     expect(preview).to_have_count(0)
 
     designer.inspector.get_by_role("button", name="defaults").click()
-    studio.page.get_by_role("dialog", name="Preview values").get_by_role("button").filter(
-        has_text=instance
-    ).click()
+    studio.page.get_by_role("dialog", name="Preview values").get_by_role("button").filter(has_text=instance).click()
     expect(preview).to_have_text("=205")
     designer.code("Text", "total - 1")
     expect(preview).to_have_text("=99")
     designer.code("Text", "total // 0")
     expect(preview).to_contain_text("zero")
 
-    # Completion offers inputs and variables, written as the language says them.
+    # Completion offers inputs and variables in the syntax of the language.
     editor = designer.inspector.locator(".cm-content").first
     for kind, typed, name, told, gives in (
         ("python", "tot", "total", "total", "=100"),
@@ -129,7 +127,7 @@ def test_one_activity_is_tried_alone_with_given_values(
     expect(part.get_by_text("Faulted")).to_be_visible()
     expect(part.locator("pre")).to_contain_text("NoneType")
 
-    # The values of a past instance are there without typing them, and what it writes is shown.
+    # The values of an instance are filled in, and the output is shown.
     designer.inspector.get_by_role("button", name="defaults").click()
     studio.page.get_by_role("dialog").get_by_role("button").filter(has_text=instance).click()
     designer.card("Told").click()
@@ -179,7 +177,7 @@ def test_inputs_are_edited_by_what_they_are(studio: Studio, designer: Designer, 
 def test_every_activity_of_the_library_can_be_inspected(
     studio: Studio, designer: Designer, server: StudioServer
 ) -> None:
-    """An editor that fails takes the page with it: so each is opened once, with everything unfolded."""
+    """Opens each editor once with all sections expanded, because a failing editor breaks the whole page."""
     types = [
         one["type"] for one in server.call("GET", "/api/descriptors/activities")["items"] if one.get("browsable", True)
     ]

@@ -1,4 +1,4 @@
-"""For those who keep it running: dead letters, schedules, plans, people, figures."""
+"""Pages for operators: dead letters, schedules, alterations, users, dashboard."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.studio.server import StudioServer
 
 
 def bury(server: StudioServer, *ids: str) -> None:
-    """Work that was given up, put straight into the server's store: nothing of ours fails often enough by itself."""
+    """Writes dead letters directly into the store of the server."""
 
     async def put() -> None:
         store = store_from_url(server.store)

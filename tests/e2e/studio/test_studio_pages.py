@@ -1,4 +1,4 @@
-"""Every page: it shows what it should, light and dark, and axe finds nothing serious on it."""
+"""Every page renders in light and dark theme, without serious accessibility problems."""
 
 from __future__ import annotations
 

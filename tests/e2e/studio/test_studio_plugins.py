@@ -1,4 +1,4 @@
-"""What others add: a plugin's module, found by its entry point; and the Studio on an origin of its own."""
+"""Plugins found by their entry point, and the Studio on an origin of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHADES = Path(__file__).parent / "fixtures" / "shades"
 
 @pytest.fixture(scope="module")
 def painted(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
-    """A server with a plugin that was installed as any package is."""
+    """A server with an installed plugin."""
     folder = tmp_path_factory.mktemp("painted")
     installed = folder / "shades-1.0.dist-info"
     installed.mkdir()
@@ -56,7 +56,7 @@ def test_a_plugin_brings_an_editor_panels_a_page_and_a_language(context: Browser
     studio.page.locator(".react-flow__node").first.click()
     shade = studio.page.get_by_label("Colour (shade)")
     expect(shade).to_have_value("#112233")
-    # A hint that nobody knows falls back to what the schema says: a number.
+    # An unknown hint falls back to the schema: a number.
     expect(studio.page.get_by_label("Depth", exact=True)).to_be_visible()
     shade.fill("#445566")
     designer = Designer(studio.page)
@@ -75,7 +75,7 @@ def test_a_plugin_brings_an_editor_panels_a_page_and_a_language(context: Browser
 
 
 class Elsewhere(SimpleHTTPRequestHandler):
-    """The built files and nothing else, as any web server would give them."""
+    """Serves only the built files, like any static web server."""
 
     def do_GET(self) -> None:
         if self.path != "/config.json" and not Path(self.translate_path(self.path)).is_file():
@@ -83,12 +83,12 @@ class Elsewhere(SimpleHTTPRequestHandler):
         super().do_GET()
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Not into the test's output."""
+        """Writes no log into the test output."""
 
 
 @pytest.fixture
 def elsewhere(browser: Browser, tmp_path: Path) -> Iterator[tuple[str, StudioServer]]:
-    """The Studio on another origin than its server, which knows that origin."""
+    """The Studio on another origin than its server, with CORS configured."""
     site = tmp_path / "site"
     site.mkdir()
     for entry in BUILT.parent.iterdir():

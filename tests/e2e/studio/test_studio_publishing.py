@@ -1,4 +1,4 @@
-"""Definitions out and in: exports, files that are dropped, publishing over living instances, what a run starts with."""
+"""Export, import by file drop, publish with active instances, and the run dialog."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_files_are_dropped_onto_the_page(studio: Studio, tmp_path: Path) -> None
     result.get_by_role("button", name="Close").last.click()
     expect(studio.row("Dropped-two")).to_be_visible()
 
-    # And out again, several as one zip.
+    # Export several as one zip.
     for name in ("Dropped-one", "Dropped-two"):
         studio.row(name).get_by_role("checkbox").check()
     with studio.page.expect_download() as waiting:

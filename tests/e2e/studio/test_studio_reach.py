@@ -1,4 +1,4 @@
-"""Everything in reach: on a tablet's width, and by keys where the cards are painted."""
+"""Narrow screens, and keyboard access to the overview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances on their page: waiting, tasks, incidents, retry, time travel."""
+"""Repair of instances: tasks, incidents, retry, alterations, time travel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_task_is_claimed_and_completed_and_its_instance_goes_on(studio: Studio
     expect(watching.get_by_text("Waiting for")).to_be_visible()
 
     studio.open("/tasks")
-    # Others may wait in the list before it.
+    # Other tasks may come before it in the list.
     studio.page.get_by_role("button", name="Approve 2400 € for Northwind").click()
     expect(studio.page.get_by_role("heading", name="Approve 2400 € for Northwind")).to_be_visible()
     studio.page.get_by_role("button", name="Claim").click()
@@ -27,7 +27,7 @@ def test_a_task_is_claimed_and_completed_and_its_instance_goes_on(studio: Studio
     studio.page.get_by_label("Reason").fill("It is on the list")
     studio.page.get_by_role("button", name="Complete", exact=True).click()
 
-    # The other page was only looked at: it follows by itself.
+    # The other page updates live.
     expect(watching.locator("header").get_by_text("Finished")).to_be_visible()
     studio.page.get_by_role("button", name="Completed", exact=True).click()
     expect(studio.page.get_by_text("It is on the list")).to_be_visible()
@@ -84,7 +84,7 @@ def test_time_travel_shows_what_was_so_then(studio: Studio, server: StudioServer
     expect(fee).to_have_text("7")
 
     moment = studio.page.get_by_role("slider", name="Journal position")
-    expect(moment).to_be_enabled()  # The journal is there.
+    expect(moment).to_be_enabled()  # The journal is loaded.
     moment.focus()
     moment.press("Home")
 
@@ -136,7 +136,7 @@ def test_a_definition_is_corrected_and_its_instance_goes_on_with_it(studio: Stud
     dialog.get_by_role("button", name="Alter 1 instance").click()
     expect(page.get_by_role("row").filter(has_text="the path has moved").get_by_text("1 / 1")).to_be_visible()
 
-    # What an effect was given stays, whatever the definition says by now: unless it is worked out anew.
+    # An effect keeps its recorded inputs after a change of the definition, unless they are re-evaluated.
     page.get_by_role("button", name="Open instance").click()
     page.locator("header").get_by_role("button", name="Retry").click()
     inputs = dialog.get_by_label("Inputs (JSON)")
@@ -146,7 +146,7 @@ def test_a_definition_is_corrected_and_its_instance_goes_on_with_it(studio: Stud
     dialog.get_by_role("button", name="Retry").click()
     expect(dialog).to_have_count(0)
 
-    # It may not call this machine still; the one that is open stands above the one that is not.
+    # The request to this machine is still refused. The open incident is listed above the closed one.
     told = page.get_by_role("tabpanel").locator("article")
     expect(told).to_have_count(2)
     expect(told.first).to_contain_text("Open")

@@ -1,4 +1,4 @@
-"""What one draws is never lost: two people, a session that ends, a server that is away, a page that is closed."""
+"""Autosave without loss: two users, an expired session, an unreachable server, a closed page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.studio.conftest import PATIENCE_MS, Studio
+from tests.e2e.studio.conftest import TIMEOUT_MS, Studio
 from tests.support.studio.designer import Designer, line, sequence
 from tests.support.studio.server import StudioServer
 
@@ -19,9 +19,9 @@ def designer(studio: Studio) -> Designer:
 
 @pytest.fixture
 def colleague(browser: Browser, server: StudioServer) -> Iterator[Studio]:
-    """Somebody else at another machine."""
+    """Another user in another browser context."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     context.add_init_script("localStorage.setItem('holdfast.tour', 'done')")
     other = Studio(context.new_page(), server.url)
     other.open("/definitions")
@@ -38,7 +38,7 @@ def texts(server: StudioServer, id: str) -> list[str]:
 
 
 def write(designer: Designer, card: str, text: str) -> None:
-    designer.inspect(card)  # Another card's field looks the same.
+    designer.inspect(card)  # The field of another card looks the same.
     designer.field("text").fill(text)
 
 
@@ -59,7 +59,7 @@ def test_when_two_save_the_second_one_decides(
     write(designer, "One", "mine")
     expect(studio.page.get_by_text("Save conflict")).to_be_visible()
     assert texts(server, id) == ["one", "theirs"]
-    # Going on drawing meanwhile loses nothing and overwrites nothing.
+    # Further edits during the conflict are neither lost nor saved.
     write(designer, "One", "mine at last")
     studio.page.get_by_role("button", name="Resolve").click()
     dialog = studio.page.get_by_role("dialog", name="This workflow was saved by another user")
@@ -75,7 +75,7 @@ def test_when_two_save_the_second_one_decides(
         designer.card("Two").click()
         expect(designer.field("text")).to_have_value("theirs")
         assert texts(server, id) == ["one", "theirs"]
-    # And from there saving goes on as before.
+    # Autosave continues afterwards.
     write(designer, "Two", "later")
     designer.saved()
     assert texts(server, id)[1] == "later"
@@ -90,7 +90,7 @@ def test_a_session_that_ends_during_an_edit_loses_nothing(guest: Studio, server:
     write(designer, "One", "before")
     designer.saved()
 
-    # Whoever is locked out is out at once: neither token is good for anything any more.
+    # Locking a user revokes both tokens immediately.
     server.call("PATCH", "/api/users/dora", {"active": False})
     server.call("PATCH", "/api/users/dora", {"active": True, "password": "drawing-again-66"})
     write(designer, "One", "during")
@@ -103,7 +103,7 @@ def test_a_session_that_ends_during_an_edit_loses_nothing(guest: Studio, server:
     assert texts(server, "ended") == ["during"]
     expect(designer.field("text")).to_have_value("during")
     guest.page.keyboard.press("Escape")
-    # The page was never left: what was done before can still be undone.
+    # The page was never left, so earlier edits can still be undone.
     designer.card("One").click()
     guest.page.keyboard.press("Control+z")
     expect(designer.field("text")).not_to_have_value("during")
@@ -120,7 +120,7 @@ def test_what_could_not_be_saved_is_offered_when_one_comes_back(
     )
     write(designer, "One", "written without a server")
     expect(studio.page.get_by_text("Not saved, retrying")).to_be_visible()
-    # What would run is not what is drawn: so it does not.
+    # The saved version differs from the canvas, so it is not started.
     studio.page.get_by_role("button", name="Run", exact=True).click()
     expect(studio.page.get_by_text("the workflow was not started")).to_be_visible()
     expect(studio.page.get_by_role("dialog")).to_have_count(0)
@@ -128,7 +128,7 @@ def test_what_could_not_be_saved_is_offered_when_one_comes_back(
     studio.open("/settings")
 
     studio.page.unroute("**/api/definitions/away")
-    # Somebody saved in between: coming back must not silently write over it.
+    # Another user has saved since: restoring the draft must not overwrite it silently.
     server.call("PUT", "/api/definitions/away", sequence("away", line("one", "by another")))
     studio.open("/definitions/away")
     dialog = studio.page.get_by_role("dialog", name="Unsaved changes")

@@ -1,4 +1,4 @@
-"""Signing in, staying in, and seeing only what one may do."""
+"""Sign-in, expired sessions, and permissions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_lost_session_asks_again_and_loses_nothing(studio: Studio) -> None:
 
 
 def _lose_session(page: Page) -> None:
-    """From now on the server knows neither the access token nor the refresh token, until somebody signs in."""
+    """Makes the server reject the access and refresh token until the next sign-in."""
 
     def refuse(route: Route) -> None:
         route.fulfill(

@@ -1,4 +1,4 @@
-"""The whole story, in one sitting: draw a workflow from nothing, publish, run, answer, break, repair, compare, travel."""
+"""Complete scenario: design a workflow, publish, run, complete a task, repair, compare versions, time travel."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _draw(page: Page, designer: Designer) -> None:
     designer.code("Value", "amount // parts")
     designer.saved()
 
-    # Nothing is lost by trying: undone, it is as before, and redone, it is there again.
+    # Undo and redo restore the same document.
     page.locator(".react-flow__pane").click(position={"x": 30, "y": 30})
     designer.card("Set variable").click()
     page.keyboard.press("Delete")
@@ -84,7 +84,7 @@ def _answer(studio: Studio) -> None:
 
 
 def _repair(page: Page) -> None:
-    """It divides by the number of parts, and that is nought: read, mend, retry."""
+    """Repairs a division by zero: change the variable, then retry."""
     panel = page.get_by_role("tabpanel")
     expect(page.locator("header").get_by_text("Faulted")).to_be_visible()
     page.get_by_role("tab", name="Incidents").click()

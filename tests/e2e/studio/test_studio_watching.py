@@ -1,4 +1,4 @@
-"""An instance under the magnifying glass: loops, values, families, the line of its code, repairs, forks."""
+"""The instance page: loops, values, related instances, source line, repair, fork."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CODE = Path(__file__).parent / "fixtures" / "code"
 
 @pytest.fixture(scope="module")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
-    """A server that keeps the state of each commit, and a workflow that is written in Python."""
+    """A server that records history, with a workflow defined in Python."""
     folder = tmp_path_factory.mktemp("watching")
     path = os.pathsep.join([str(CODE), os.environ.get("PYTHONPATH", "")])
     with served(folder, "parcels:parcels", HOLDFAST_HISTORY="snapshots", PYTHONPATH=path) as server:
@@ -28,7 +28,7 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def travel(page: Page, entries: int) -> None:
-    """Back to the start, and from there so many entries of the journal on."""
+    """Moves to the given position of the journal."""
     moment = page.get_by_role("slider", name="Journal position")
     moment.focus()
     moment.press("Home")
@@ -51,7 +51,7 @@ def test_each_iteration_of_a_loop_can_be_looked_at(studio: Studio, server: Studi
 
     card = page.locator(".stage .react-flow__node").filter(has_text="Add").last
     expect(card.locator(".hf-count")).to_have_text("3")
-    # Pointed at, it says what came out of it last.
+    # The tooltip shows the last result.
     expect(card.locator("[data-status=completed]")).to_have_attribute("title", "→ 12")
     card.click()
     runs = panel.get_by_label("Executions")
@@ -81,7 +81,7 @@ def test_parents_and_children_are_one_tree(studio: Studio, server: StudioServer)
     tree.get_by_role("link", name="Leaf").click()
 
     studio.heading("Leaf")
-    studio.page.get_by_role("tab", name="Hierarchy").click()
+    studio.page.get_by_role("tab", name="Related").click()
     expect(tree.get_by_role("link", name="Trunk")).to_be_visible()
     expect(tree.locator("b")).to_have_text("Leaf")
 
@@ -103,7 +103,7 @@ def test_a_workflow_in_python_shows_its_line(studio: Studio, server: StudioServe
     expect(here).to_contain_text("wait_for(")
     server.call("POST", f"/api/instances/{waiting}/resume", {"payload": {"by": "Ada"}})
     expect(page.locator("header").get_by_text("Finished")).to_be_visible()
-    # Back in time, the line goes along.
+    # Time travel moves the highlighted line too.
     entries = server.call("GET", f"/api/instances/{waiting}/journal")["entries"]
     travel(page, 1 + next(at for at, one in enumerate(entries) if one["type"] == "weigh"))
     expect(here).to_contain_text("weigh(")
@@ -163,7 +163,7 @@ def test_an_instance_is_forked_from_a_moment_and_from_now(studio: Studio, server
     expect(values).to_contain_text("first")
     page.get_by_role("button", name="Fork from here").click()
     expect(page).not_to_have_url(re.compile(instance))
-    # The copy waits where the original waited then.
+    # The fork waits where the original waited at that time.
     expect(page.get_by_text("Viewing the past")).to_have_count(0)
     fork = page.url.split("/instances/")[1].split("?")[0]
     assert fork != instance
@@ -206,12 +206,12 @@ def test_the_list_and_the_journal_go_on_by_themselves(studio: Studio, server: St
     server.call("POST", "/api/events/onward", {})
     expect(studio.row(instance).get_by_text("Finished")).to_be_visible()
 
-    # Played from the start, the drawing ends where it is now.
+    # Playback from the start ends in the present.
     studio.open(f"/instances/{instance}?tab=journal")
     page.get_by_role("button", name="Play").click()
     expect(page.get_by_text("Viewing the past")).to_be_visible()
     expect(page.get_by_text("Viewing the past")).to_have_count(0)
     expect(page.locator(".stage [data-status=completed]")).to_have_count(3)
-    # A click in the journal goes to that moment.
+    # A click on a journal entry moves to that entry.
     page.get_by_role("tabpanel").get_by_role("listitem").first.get_by_role("button").click()
     expect(page.get_by_text("Viewing the past")).to_be_visible()
