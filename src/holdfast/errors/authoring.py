@@ -20,7 +20,7 @@ def _listed(problems: Sequence[Problem]) -> str:
 
 
 class InvalidDefinition(DefinitionError):
-    """A definition has problems; `problems` holds all of them."""
+    """A definition has problems; `problems` lists all of them."""
 
     def __init__(self, problems: Sequence[Problem], *, name: str = "the definition") -> None:
         self.problems = tuple(problems)
@@ -50,7 +50,7 @@ class WorkflowRefused(DefinitionError):
 
 
 class InvalidCron(HoldfastError, ValueError):
-    """A cron expression or a time zone that cannot be read."""
+    """An invalid cron expression or time zone."""
 
     def __init__(self, text: str, reason: str) -> None:
         self.text = text

@@ -16,7 +16,7 @@ class ExecutionError(HoldfastError):
 
 
 class ActivityFault(ExecutionError):
-    """A fault that an activity declares on purpose."""
+    """A fault that an activity declares (the Fault activity)."""
 
     def __init__(self, message: str, *, code: str = "0", category: str = "General", fault_type: str = "System") -> None:
         self.code = code

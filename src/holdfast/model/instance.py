@@ -10,16 +10,16 @@ from typing import Any
 from msgspec import Struct
 
 
-class _Known(StrEnum):
+class _StatusAttributes(StrEnum):
     """Plain attributes, read in every burst: an enum property, and the hash of a member, would each be a call."""
 
     at_rest: bool
     """Whether the instance has ended. Only a retry of a faulted instance moves it again."""
     word: str
-    """The value."""
+    """`value` as a plain attribute."""
 
 
-class Status(_Known):
+class Status(_StatusAttributes):
     """Status of an instance."""
 
     PENDING = "pending"
