@@ -75,7 +75,7 @@ def test_other_content_is_not_continued(holdfast: Holdfast, folder: Path) -> Non
     run = holdfast("resume", "--state", "state.json")
 
     assert run.returncode == 2
-    assert "other content" in run.stderr
+    assert "different content" in run.stderr
 
 
 def test_a_file_that_is_something_else_is_not_overwritten(holdfast: Holdfast, folder: Path) -> None:
