@@ -33,8 +33,9 @@ class SetVariable(Activity, pure=True, category="Primitives", icon="equal"):
 
 
 def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], hops: int, slot: int) -> Op:
-    """Unrolled for scope distances 0 and 1, which cover nearly all assignments: SetVariable is the most frequent
-    activity.
+    """Step of an assignment, unrolled for scope distances 0 and 1.
+
+    They cover nearly all assignments, and SetVariable is the most frequent activity.
     """
     index = builder.node.index
 

@@ -56,8 +56,9 @@ class RunScript(Activity, pure=True, dynamic_outcomes=True, category="Scripting"
 
 
 def _script(builder: NodeBuilder) -> Callable[[Scope], ScriptResult]:
-    """Compile a literal script together with the plan. A script text that is itself an expression is compiled at run
-    time.
+    """Compile a literal script together with the plan.
+
+    A script text that is itself an expression is compiled at run time.
     """
     language = str(builder.literal("language", "python"))
     source = builder.definition.inputs.get("script", "")

@@ -47,8 +47,9 @@ class FunctionActivity(Generic[P, R]):
         return self.function
 
     def bind(self, *args: Any, result: str | None = None, **given: Any) -> Activity:
-        """Place the activity in a workflow. Inputs are values or expressions; `result` names the variable for the
-        return value.
+        """Place the activity in a workflow.
+
+        Inputs are values or expressions; `result` names the variable for the return value.
         """
         return BoundFunction(self, args, result, given)
 

@@ -102,11 +102,11 @@ async def wait_for(
 ) -> Any: ...
 @_primitive("wait_for")
 async def wait_for(event: Any, **options: Any) -> Any:
-    """Wait for an event that is sent to this instance or its correlation id, to `key`, or to all instances
-    (`broadcast`).
+    """Wait for an event.
 
-    After `timeout` the result is `default`; without a default, `TimeoutError` is raised. Events that do not satisfy
-    `where` are ignored.
+    The event is sent to this instance or its correlation id, to `key`, or to all instances (`broadcast`). After
+    `timeout` the result is `default`; without a default, `TimeoutError` is raised. Events that do not satisfy `where`
+    are ignored.
     """
     return await _double("wait_for", event, **options)
 
@@ -237,10 +237,10 @@ _compensations: ContextVar[list[_PendingCompensation] | None] = ContextVar("hold
 
 @_primitive("compensate")
 async def compensate(call: Coroutine[Any, Any, Any] | None = None) -> None:
-    """With a call: register it as the compensation of the work just done. Without: run all compensations, last one
-    first.
+    """Register a compensation, or run all registered compensations.
 
-    Canceling the instance also runs them.
+    With a call, registers it as the compensation of the work just done. Without a call, runs all compensations, last
+    one first. Canceling the instance also runs them.
     """
     remembered = _compensations.get()
     if remembered is None:

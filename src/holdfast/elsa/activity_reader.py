@@ -125,8 +125,9 @@ class ActivityReader:
         return msgspec.structs.replace(node, metadata={**node.metadata, "elsa": residue})
 
     def _read_by_shape(self, fields: Json, type_name: str, path: str) -> ActivityNode:
-        """Read an activity without a table row. The shape of each property tells whether it is an input, output or
-        port.
+        """Read an activity without a table row.
+
+        The shape of each property tells whether it is an input, output or port.
         """
         inputs = self._own_inputs(fields, path)
         outputs: dict[str, str] = {}

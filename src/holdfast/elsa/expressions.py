@@ -107,8 +107,9 @@ def _fields(value: Any) -> Mapping[str, Any]:
 
 
 def _python(source: str, reports: Reports, path: str) -> Expression:
-    """Elsa runs Python as a function body. A single expression, with or without `return`, becomes a Holdfast
-    expression.
+    """Elsa runs Python as a function body.
+
+    A single expression, with or without `return`, becomes a Holdfast expression.
     """
     text = source.strip().removeprefix("return ").rstrip(";").strip()
     try:

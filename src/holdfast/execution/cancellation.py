@@ -79,8 +79,9 @@ def withdraw(live: LiveInstance, owners: Iterable[Activation]) -> None:
 
 
 def leave_queued(live: LiveInstance, activation: Activation) -> None:
-    """Keep a completed activity whose children are still queued. As in Elsa, the children run, but their activations
-    end.
+    """Keep a completed activity whose children are still queued.
+
+    As in Elsa, the children run, but their activations end.
     """
     if any(item[1] is activation for item in live.queue):
         activation.owner, activation.kids = None, None

@@ -51,8 +51,9 @@ def start(
     properties: Mapping[str, Any] | None = None,
     pending: bool = False,
 ) -> LiveInstance:
-    """Create an instance with its root in the queue. Inputs must be complete and checked. A pending instance waits for
-    `begin`.
+    """Create an instance with its root in the queue.
+
+    Inputs must be complete and checked. A pending instance waits for `begin`.
     """
     live = LiveInstance(
         plan,

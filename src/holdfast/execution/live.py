@@ -139,8 +139,9 @@ class LiveInstance(Struct, eq=False, weakref=True):
     # -- facts for expressions -----------------------------------------------------------------------------------------
 
     def open_scope(self, shape: Shape) -> Scope:
-        """Open an outermost scope. It refers to the instance weakly, so freeing an instance needs no garbage
-        collection.
+        """Open an outermost scope.
+
+        It refers to the instance weakly, so freeing an instance needs no garbage collection.
         """
         return shape.open(proxy(self))
 

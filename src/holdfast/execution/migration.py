@@ -53,8 +53,9 @@ def migrate(live: LiveInstance, target: Plan, mapping: Mapping[str, str]) -> Non
 
 
 class _Names:
-    """Mapping from old keys to new keys. A key may be inside workflows used as activities (`a/b`) and may name a port
-    (`a#body`).
+    """Mapping from old keys to new keys.
+
+    A key may be inside workflows used as activities (`a/b`) and may name a port (`a#body`).
     """
 
     def __init__(self, mapping: Mapping[str, str]) -> None:

@@ -59,8 +59,9 @@ def _wake(live: LiveInstance, healed: list[Activation]) -> None:
 
 
 def start_attempt(live: LiveInstance, activation: Activation) -> None:
-    """Start the next attempt of a failed activity: an effect with the same id and inputs, a pure activity from its
-    start.
+    """Start the next attempt of a failed activity.
+
+    An effect keeps its id and inputs; a pure activity runs from its start.
     """
     activation.attempt += 1
     activation.status = RUNNING
@@ -106,8 +107,9 @@ def check_editable(live: LiveInstance, activation: Activation, inputs: Mapping[s
 
 
 def rerun(live: LiveInstance, activation: Activation, inputs: Mapping[str, Any]) -> None:
-    """Run a failed effect with edited inputs. It is a new execution, because an idempotency key belongs to one set of
-    inputs (rule H3).
+    """Run a failed effect with edited inputs.
+
+    It is a new execution, because an idempotency key belongs to one set of inputs (rule H3).
     """
     node, owner, data = activation.node, activation.owner, activation.data or _empty_data()
     types = {item.name: item.type for item in node.descriptor.inputs}

@@ -34,8 +34,9 @@ _NOTHING: Mapping[str, Any] = {}
 def read_instance(
     state: State, plan: Plan, now: Callable[[], int], services: Services, *, into: LiveInstance | None = None
 ) -> LiveInstance:
-    """The instance that a state describes. Raises `InvalidState` if the state does not fit the plan. `into` is
-    overwritten in place.
+    """The instance that a state describes.
+
+    Raises `InvalidState` if the state does not fit the plan. `into` is overwritten in place.
     """
     try:
         return _Reader(state, plan, now, services, into).live

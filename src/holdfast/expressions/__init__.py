@@ -1,5 +1,6 @@
-"""Built-in expression languages. Creating the evaluators imports neither the JavaScript engine nor the template
-library.
+"""Built-in expression languages.
+
+Creating the evaluators imports neither the JavaScript engine nor the template library.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""`$code`: trusted Python code that the code provider of this process wrote into a definition. Documents cannot contain
-it.
+"""`$code`: trusted Python code that the code provider of this process wrote into a definition.
+
+Documents cannot contain it.
 
 It is only valid inside a `Function`, whose scope defines its names (`execution/frames.py`).
 """

@@ -215,8 +215,9 @@ class _Branches:
         live.complete(owner)
 
     def fault(self, live: LiveInstance, activation: Activation, failed: Activation, error: BaseException) -> bool:
-        """Cancel the other calls and pass the failure on. The canceled calls restart if the failed call succeeds on
-        retry.
+        """Cancel the other calls and pass the failure on.
+
+        The canceled calls restart if the failed call succeeds on retry.
         """
         branch: Activation = failed
         while branch.owner is not None and branch.owner is not activation:

@@ -13,8 +13,9 @@ _FALSE_TEXT = frozenset({"", "false", "0", "no", "off"})
 
 
 def truth(value: Any) -> bool:
-    """Python's truth value, except that text such as `"false"`, `"0"` and `"no"` is false, as in documents of other
-    systems.
+    """Python's truth value, except for text.
+
+    Text such as `"false"`, `"0"` and `"no"` is false, as in documents of other systems.
     """
     if value.__class__ is bool:
         return bool(value)

@@ -1,6 +1,4 @@
-"""Activities that end a loop, a workflow or an instance: Break, Continue, Complete, Finish, Fault; and the markers
-Start and End.
-"""
+"""Activities that end a loop, a workflow or an instance, and the markers Start and End."""
 
 from __future__ import annotations
 

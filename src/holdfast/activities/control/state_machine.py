@@ -1,5 +1,6 @@
-"""StateMachine: in each state, the triggers of all outgoing transitions wait concurrently; the first with a true
-condition wins.
+"""StateMachine: states with entry and exit activities, joined by transitions.
+
+In each state, the triggers of all outgoing transitions wait concurrently. The first one with a true condition wins.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Lowering of statements to activities. Statements without an await stay Python; others are split as little as
-possible.
+"""Lowering of statements to activities.
+
+Statements without an await stay Python; others are split as little as possible.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Conversion of flowcharts to nested activities: a chain becomes a Sequence, a decision whose branches join becomes an
-If.
+"""Conversion of flowcharts to nested activities.
 
-The result does the same work in the same order and keeps the ids. Charts with loops, forks, joins, several outcomes,
-delays or several starts stay flowcharts, and so do charts with an activity that ends the chart early.
+A chain becomes a Sequence, and a decision whose branches join becomes an If. The result does the same work in the same
+order and keeps the ids. Charts with loops, forks, joins, several outcomes, delays or several starts stay flowcharts,
+and so do charts with an activity that ends the chart early.
 """
 
 from __future__ import annotations

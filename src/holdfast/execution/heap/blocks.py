@@ -58,8 +58,9 @@ class Blocks:
         return True
 
     def take_objects(self, value: list[Any], times: Mapping[int, int]) -> bool:
-        """Make the value a block if no item occurs twice in it. `times` counts how often each object occurs in the
-        list.
+        """Make the value a block if no item occurs twice in it.
+
+        `times` counts how often each object occurs in the list.
         """
         items = {id(item) for item in value} & times.keys()
         if any(times[item] > 1 for item in items) or any(item in self for item in value):

@@ -98,8 +98,9 @@ def rebuild_iterator(maker: str, parts: list[Any], at: Any) -> Iterator[Any]:
 
 
 def _set_state(made: Any, source: Any, at: Any) -> None:
-    """Set the position of an iterator. A list iterator clamps a position behind the end, so pad the list, set, and
-    trim.
+    """Set the position of an iterator.
+
+    A list iterator clamps a position behind the end, so pad the list, set, and trim.
     """
     missing = at + 1 - len(source) if type(source) is list and isinstance(at, int) else 0
     if missing > 0:

@@ -101,8 +101,9 @@ def each(budget: Budget, value: Any, weight: int) -> Any:
 
 
 def each_now(budget: Budget, value: Any) -> Any:
-    """The iterable of a `for` statement: a copy, so that the body may change the original. Iterations are charged one
-    by one.
+    """The iterable of a `for` statement: a copy, so that the body may change the original.
+
+    Iterations are charged one by one.
     """
     return list(each(budget, value, 1))
 

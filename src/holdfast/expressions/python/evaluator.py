@@ -131,8 +131,9 @@ _INLINED_BUDGETS = 4
 
 
 def _inlines_budget(code: list[ast.stmt], fuel: int) -> bool:
-    """If only a few cold branches use the budget, let each create its own, so that number arithmetic pays nothing for
-    it.
+    """Let each cold branch create its own budget if only a few of them need one.
+
+    Number arithmetic then pays nothing for it.
     """
     budgets = [node for part in code for node in ast.walk(part) if isinstance(node, ast.Name) and node.id == "B"]
     if len(budgets) > _INLINED_BUDGETS or not all(isinstance(node, ColdBudget) for node in budgets):

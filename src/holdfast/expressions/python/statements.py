@@ -196,8 +196,9 @@ class ScriptRewriter(CallRewriter):
         ]
 
     def _is_change(self, node: ast.expr) -> bool:
-        """Whether the node is a call such as `items.append(x)` or `variables.set("x", 1)`, which changes something and
-        has no value.
+        """Whether the node is a call that changes something and has no value.
+
+        Examples: `items.append(x)`, `variables.set("x", 1)`.
         """
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             return False

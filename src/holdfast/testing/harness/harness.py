@@ -86,8 +86,9 @@ class Harness(Generic[P, R]):
     # -- actions -------------------------------------------------------------------------------------------------------
 
     async def start(self, *args: P.args, **kwargs: P.kwargs) -> None:
-        """Start the workflow with the arguments of its function (or its inputs by name), and run until it ends or
-        waits.
+        """Start the workflow and run it until it ends or waits.
+
+        Takes the arguments of the workflow function, or the inputs by name.
         """
         if self._last is not None:
             raise DefinitionError("This harness has already started its workflow. Create a new harness for each run.")

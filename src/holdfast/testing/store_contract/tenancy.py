@@ -1,5 +1,6 @@
-"""Contract of tenancy: two tenants with the same ids, keys and names cannot see, wake, block or delete each other's
-data.
+"""Contract of tenancy: tenants with the same ids, keys and names are isolated.
+
+They cannot see, wake, block or delete each other's data.
 """
 
 from __future__ import annotations

@@ -220,8 +220,9 @@ class WorkContract(ContractBase):
         assert (await store.stats(tenant)).work_later == 2
 
     async def test_no_operation_blocks_on_a_claim(self, store: Store, another: Store, tenant: str) -> None:
-        """A claim holder makes further store calls. They would starve if calls that wait for its rows used all
-        connections.
+        """A claim holder makes further store calls.
+
+        They would starve if calls that wait for its rows used all connections.
         """
         rows = [work(tenant, id=str(number)) for number in range(20)]
         await store.enqueue(rows)

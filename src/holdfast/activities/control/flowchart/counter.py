@@ -1,10 +1,9 @@
-"""Counter mode: an activity with several inbound connections is a join, and dead paths propagate so that no join waits
-for them.
+"""Counter mode of flowcharts: every activity with several inbound connections is a join.
 
-Each activity and each connection counts its visits. A connection is visited when its source completes, whether it is
-followed or not. An activity without any live inbound path is skipped, and so are its outbound connections. An activity
-entered by a backward connection (a loop) does not count that visit, so that the joins inside the loop balance on each
-pass.
+Dead paths propagate, so that no join waits for them. Each activity and each connection counts its visits. A connection
+is visited when its source completes, whether it is followed or not. An activity without any live inbound path is
+skipped, and so are its outbound connections. An activity entered by a backward connection (a loop) does not count that
+visit, so that the joins inside the loop balance on each pass.
 
 The state is one list: [visits by activity, visits by connection, last followed by connection, number of running
 children, backward passes by activity, queued joins].
@@ -136,8 +135,9 @@ class CounterFlow:
                 arrivals = stack.pop()
 
     def _arrivals(self, position: int, outcome: Outcome) -> tuple[Arrival, ...]:
-        """Arrivals for an outcome. At an activity with one inbound connection that is no join, nothing has to be
-        counted.
+        """Arrivals for an outcome.
+
+        At an activity with one inbound connection that is no join, nothing has to be counted.
         """
         found = self.arrivals[position].get(outcome)
         if found is None:
