@@ -1,10 +1,10 @@
-/** Lays `.gz` and `.br` beside each large file of the build, so that the server compresses nothing while it serves. */
+/** Vite plugin that writes a `.gz` and `.br` file beside each large file of the build. The server sends them as they are. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 
-const LEAST = 1024;
+const MIN_BYTES = 1024;
 
 export function compress(): Plugin {
   let folder = "";
@@ -16,7 +16,7 @@ export function compress(): Plugin {
     },
     closeBundle: () => {
       for (const file of walk(folder)) {
-        if (!/\.(js|css|svg)$/.test(file) || statSync(file).size < LEAST) continue;
+        if (!/\.(js|css|svg)$/.test(file) || statSync(file).size < MIN_BYTES) continue;
         const content = readFileSync(file);
         writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
         writeFileSync(`${file}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }));

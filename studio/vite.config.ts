@@ -3,8 +3,8 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { compress } from "./compress.ts";
 
-// `base: "./"` with the `<base>` of index.html: the same build runs under any path and on any origin; the server only
-// rewrites that one tag. `npm run dev` sends calls on to a server on the usual port.
+// `base: "./"` and the `<base>` tag of index.html make the build independent of its path and origin: the server rewrites
+// only that tag. `npm run dev` forwards API calls to a server on the default port.
 const server = process.env.STUDIO_API ?? "http://127.0.0.1:8600";
 
 export default defineConfig({
@@ -26,7 +26,7 @@ export default defineConfig({
   test: {
     environment: "jsdom",
     include: ["src/**/*.test.{ts,tsx}"],
-    // Properties take their time on a busy machine; nothing is measured here.
+    // Property-based tests are slow on a busy machine.
     testTimeout: 60_000,
   },
 });

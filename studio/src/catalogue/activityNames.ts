@@ -14,7 +14,7 @@ type ActivityReference = {
 };
 
 export interface ActivityNames {
-  of(told: ActivityReference | string | null): string;
+  of(reference: ActivityReference | string | null): string;
   has(id: string): boolean;
   /** The id if other activities have the same name; empty otherwise. */
   mark(id: string | null): string;
@@ -30,10 +30,10 @@ export function activityNamesIn(document: Definition, catalogue: Catalogue): Act
   }
   return {
     has: (id) => titles.has(id),
-    of: (told) => {
-      if (told === null) return "";
-      if (typeof told === "string") return titles.get(told) ?? told;
-      const { activity_id: id, name, type } = told;
+    of: (reference) => {
+      if (reference === null) return "";
+      if (typeof reference === "string") return titles.get(reference) ?? reference;
+      const { activity_id: id, name, type } = reference;
       // Activities inside of a workflow used as an activity are not part of this document.
       return titles.get(id ?? "") ?? name ?? (type ? catalogue.get(type)?.display_name : null) ?? id ?? "";
     },

@@ -7,12 +7,12 @@ import { type ActivityDescriptor, Catalogue } from "../model/descriptors";
 export const descriptors = queryOptions({
   queryKey: ["descriptors", "activities"],
   queryFn: async ({ signal }) => {
-    const told = await api.get<{ items: ActivityDescriptor[] } | ActivityDescriptor[]>(
+    const response = await api.get<{ items: ActivityDescriptor[] } | ActivityDescriptor[]>(
       "/api/descriptors/activities",
       {},
       signal,
     );
-    return new Catalogue(Array.isArray(told) ? told : told.items);
+    return new Catalogue(Array.isArray(response) ? response : response.items);
   },
   staleTime: 5 * 60_000,
   structuralSharing: false,

@@ -10,7 +10,7 @@ export function BulkActions({
   onClear,
 }: {
   ids: readonly string[];
-  onAsk: (asked: DialogRequest) => void;
+  onAsk: (request: DialogRequest) => void;
   onClear: () => void;
 }) {
   const can = useCan();

@@ -38,7 +38,7 @@ export function DefinitionsPage() {
     }),
   );
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [asked, setAsked] = useState<DialogRequest | null>(null);
+  const [request, setRequest] = useState<DialogRequest | null>(null);
   const [imported, setImported] = useState<ImportedFile[] | null>(null);
   const picker = useRef<HTMLInputElement>(null);
   const take = (files: Iterable<File>) => void importFiles(files).then(setImported, toast.failed);
@@ -53,7 +53,7 @@ export function DefinitionsPage() {
     useMemo(
       () =>
         can("definitions:write")
-          ? [{ id: "new", label: t("new"), icon: "add" as const, run: () => setAsked({ kind: "new" }) }]
+          ? [{ id: "new", label: t("new"), icon: "add" as const, run: () => setRequest({ kind: "new" }) }]
           : [],
       [can],
     ),
@@ -78,7 +78,7 @@ export function DefinitionsPage() {
             <Button icon="upload" title={t("dropHint")} onClick={() => picker.current?.click()}>
               {t("import")}
             </Button>
-            <Button icon="add" kind="primary" onClick={() => setAsked({ kind: "new" })}>
+            <Button icon="add" kind="primary" onClick={() => setRequest({ kind: "new" })}>
               {t("new")}
             </Button>
           </>
@@ -86,7 +86,7 @@ export function DefinitionsPage() {
       </header>
       <Filters filters={filters} onChange={filter} />
       {selected.size > 0 ? (
-        <BulkActions ids={[...selected]} onAsk={setAsked} onClear={() => setSelected(new Set())} />
+        <BulkActions ids={[...selected]} onAsk={setRequest} onClear={() => setSelected(new Set())} />
       ) : null}
       <QueryView query={query} rows={8}>
         {(data) =>
@@ -97,7 +97,7 @@ export function DefinitionsPage() {
                 rows={data.items}
                 id={(row) => row.id}
                 name={(row) => row.name || row.id}
-                columns={columns(can, setAsked, (label) => filter({ label }))}
+                columns={columns(can, setRequest, (label) => filter({ label }))}
                 sort={sort}
                 onSort={(by) => filter({ sort: by })}
                 selection={{ ids: selected, set: setSelected }}
@@ -129,7 +129,7 @@ export function DefinitionsPage() {
                   title={t("emptyTitle")}
                   actions={
                     can("definitions:write") ? (
-                      <Button kind="primary" icon="add" onClick={() => setAsked({ kind: "new" })}>
+                      <Button kind="primary" icon="add" onClick={() => setRequest({ kind: "new" })}>
                         {t("new")}
                       </Button>
                     ) : undefined
@@ -150,7 +150,9 @@ export function DefinitionsPage() {
           </div>
         </div>
       ) : null}
-      {asked ? <Dialogs asked={asked} onClose={() => setAsked(null)} onDone={() => setSelected(new Set())} /> : null}
+      {request ? (
+        <Dialogs request={request} onClose={() => setRequest(null)} onDone={() => setSelected(new Set())} />
+      ) : null}
       {imported ? <ImportResult files={imported} onClose={() => setImported(null)} /> : null}
     </div>
   );

@@ -17,38 +17,46 @@ export type DialogRequest =
   | { kind: "delete" | "retract"; ids: readonly string[] }
   | { kind: "label"; ids: readonly string[]; row?: DefinitionSummary };
 
-export function Dialogs({ asked, onClose, onDone }: { asked: DialogRequest; onClose: () => void; onDone: () => void }) {
-  switch (asked.kind) {
+export function Dialogs({
+  request,
+  onClose,
+  onDone,
+}: {
+  request: DialogRequest;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  switch (request.kind) {
     case "new":
       return <NewDialog onClose={onClose} />;
     case "run":
-      return <RunDialog id={asked.row.id} onClose={onClose} />;
+      return <RunDialog id={request.row.id} onClose={onClose} />;
     case "duplicate":
-      return <Duplicate row={asked.row} onClose={onClose} />;
+      return <Duplicate row={request.row} onClose={onClose} />;
     case "label":
-      return <Labels ids={asked.ids} row={asked.row} onClose={onClose} onDone={onDone} />;
+      return <Labels ids={request.ids} row={request.row} onClose={onClose} onDone={onDone} />;
     case "delete":
     case "retract":
-      return <ConfirmAction kind={asked.kind} ids={asked.ids} onClose={onClose} onDone={onDone} />;
+      return <ConfirmAction kind={request.kind} ids={request.ids} onClose={onClose} onDone={onDone} />;
     case "versions":
     case "instances":
-      return <Redirect asked={asked} onClose={onClose} />;
+      return <Redirect request={request} onClose={onClose} />;
   }
 }
 
 function Redirect({
-  asked,
+  request,
   onClose,
 }: {
-  asked: { kind: "versions" | "instances"; row: DefinitionSummary };
+  request: { kind: "versions" | "instances"; row: DefinitionSummary };
   onClose: () => void;
 }) {
   const navigate = useNavigate();
   useEffect(() => {
     onClose();
-    if (asked.kind === "versions") void navigate({ to: "/definitions/$id/versions", params: { id: asked.row.id } });
-    else void navigate({ to: "/instances", search: { definition_id: asked.row.id } });
-  }, [asked, navigate, onClose]);
+    if (request.kind === "versions") void navigate({ to: "/definitions/$id/versions", params: { id: request.row.id } });
+    else void navigate({ to: "/instances", search: { definition_id: request.row.id } });
+  }, [request, navigate, onClose]);
   return null;
 }
 

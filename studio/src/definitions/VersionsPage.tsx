@@ -54,7 +54,7 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
   const can = useCan();
   const navigate = useNavigate();
   const [filters, setFilters] = useFilters();
-  const [asked, setAsked] = useState<{ kind: "rollback" | "delete"; version: number } | null>(null);
+  const [request, setRequest] = useState<{ kind: "rollback" | "delete"; version: number } | null>(null);
   const newest = items[0]?.version ?? 1;
   const to = Number(filters.to ?? newest);
   const from = Number(filters.from ?? items.find((one) => one.version < to)?.version ?? to);
@@ -105,7 +105,7 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
                     one.version !== newest && {
                       label: t("rollback"),
                       icon: "undo",
-                      onSelect: () => setAsked({ kind: "rollback", version: one.version }),
+                      onSelect: () => setRequest({ kind: "rollback", version: one.version }),
                     },
                   can("definitions:write") &&
                     one.origin === "api" &&
@@ -113,7 +113,7 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
                       label: t("delete"),
                       icon: "trash",
                       danger: true,
-                      onSelect: () => setAsked({ kind: "delete", version: one.version }),
+                      onSelect: () => setRequest({ kind: "delete", version: one.version }),
                     },
                 ]}
               />
@@ -153,12 +153,12 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
           )}
         </section>
       </div>
-      {asked ? (
+      {request ? (
         <ConfirmAction
           id={id}
-          asked={asked}
+          request={request}
           draft={items[0] && !items[0].is_published ? items[0].version : null}
-          onClose={() => setAsked(null)}
+          onClose={() => setRequest(null)}
         />
       ) : null}
     </div>
@@ -195,36 +195,36 @@ function Pick({
 
 type ConfirmActionProps = {
   id: string;
-  asked: { kind: "rollback" | "delete"; version: number };
+  request: { kind: "rollback" | "delete"; version: number };
   draft: number | null;
   onClose: () => void;
 };
 
-function ConfirmAction({ id, asked, draft, onClose }: ConfirmActionProps) {
+function ConfirmAction({ id, request, draft, onClose }: ConfirmActionProps) {
   const [busy, setBusy] = useState(false);
   const go = async () => {
     setBusy(true);
     try {
-      if (asked.kind === "rollback") {
+      if (request.kind === "rollback") {
         const made = await api.post<DefinitionSummary | { summary: DefinitionSummary }>(
           apiPath("definitions", id, "revert"),
           {
-            version: asked.version,
+            version: request.version,
           },
         );
         const summary = "summary" in made ? made.summary : made;
-        toast.done(t("rolledBack", { n: summary.version, old: asked.version }));
-      } else await api.delete(apiPath("definitions", id, "versions", String(asked.version)));
+        toast.done(t("rolledBack", { n: summary.version, old: request.version }));
+      } else await api.delete(apiPath("definitions", id, "versions", String(request.version)));
       await invalidate("definitions");
     } catch (error) {
       toast.failed(error);
     }
     onClose();
   };
-  const back = asked.kind === "rollback";
+  const back = request.kind === "rollback";
   return (
     <Confirm
-      title={t(back ? "rollbackTitle" : "deleteTitle", { n: asked.version })}
+      title={t(back ? "rollbackTitle" : "deleteTitle", { n: request.version })}
       action={t(back ? "rollback" : "delete")}
       danger={!back || draft !== null}
       busy={busy}
@@ -233,8 +233,8 @@ function ConfirmAction({ id, asked, draft, onClose }: ConfirmActionProps) {
     >
       <p>
         {back && draft !== null
-          ? t("rollbackOver", { n: asked.version, draft })
-          : t(back ? "rollbackText" : "deleteText", { n: asked.version })}
+          ? t("rollbackOver", { n: request.version, draft })
+          : t(back ? "rollbackText" : "deleteText", { n: request.version })}
       </p>
     </Confirm>
   );

@@ -7,12 +7,12 @@ import { t } from "./messages";
 
 export async function publish(definition: Pick<DefinitionSummary, "id" | "name">): Promise<void> {
   const result = await api.post<PublishResult>(apiPath("definitions", definition.id, "publish"));
-  const said = t("published1", {
+  const text = t("published1", {
     name: result.summary.name,
     version: result.summary.version,
     triggers: result.triggers,
   });
-  toast.done(result.live_instances ? `${said} ${t("live", { n: result.live_instances })}` : said);
+  toast.done(result.live_instances ? `${text} ${t("live", { n: result.live_instances })}` : text);
   await invalidate("definitions", "triggers", "schedules");
 }
 

@@ -10,7 +10,7 @@ type Row = DefinitionSummary;
 
 export const columns = (
   can: (permission: string) => boolean,
-  ask: (asked: DialogRequest) => void,
+  ask: (request: DialogRequest) => void,
   onLabel: (label: string) => void,
 ): Column<Row>[] => [
   { id: "name", label: t("name"), sort: "name", wide: true, cell: (row) => <Name row={row} /> },
@@ -92,7 +92,7 @@ function RowMenu({
 }: {
   row: Row;
   can: (permission: string) => boolean;
-  ask: (asked: DialogRequest) => void;
+  ask: (request: DialogRequest) => void;
 }) {
   const mine = row.origin === "api" && can("definitions:write");
   return (

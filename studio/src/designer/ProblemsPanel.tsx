@@ -52,19 +52,19 @@ export function ProblemList({
     <div className="hf-drawer-list">
       {problems.map((problem) => {
         const activity = problem.activityId === null ? undefined : findActivity(document, problem.activityId);
-        const said = [problem.message, problem.remedy].filter(Boolean).join(" ");
+        const text = [problem.message, problem.remedy].filter(Boolean).join(" ");
         return (
           <button
             key={`${problem.code} ${problem.path} ${problem.message}`}
             type="button"
-            title={said}
+            title={text}
             onClick={() => onShow(problem)}
           >
             <span className={`hf-problem ${problem.severity}`} role="img" aria-label={problem.severity} />
             <b className="clip">
               {activity === undefined ? t("workflow") : titleOf(activity, catalogue.get(activity.type)?.display_name)}
             </b>
-            <span className="grow clip">{said}</span>
+            <span className="grow clip">{text}</span>
           </button>
         );
       })}

@@ -36,8 +36,8 @@ export function classifyFailure(error: unknown): Failure {
 }
 
 export async function validateOnServer(document: Definition, signal: AbortSignal): Promise<readonly ServerProblem[]> {
-  const told = await api.post<{ problems: ServerProblem[] }>("/api/definitions/validate", document, { signal });
-  return told.problems;
+  const response = await api.post<{ problems: ServerProblem[] }>("/api/definitions/validate", document, { signal });
+  return response.problems;
 }
 
 export async function publish(id: string): Promise<PublishResult> {

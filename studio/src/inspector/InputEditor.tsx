@@ -200,10 +200,10 @@ interface LanguageProps {
 
 export function LanguageSelect({ label, value, onChange, disabled, languages }: LanguageProps) {
   const plugins = usePlugins((state) => state.languages);
-  const told = useQuery(EXPRESSIONS).data?.items ?? [];
+  const known = useQuery(EXPRESSIONS).data?.items ?? [];
   const byId = new Map(
     [
-      ...told.filter((item) => item.browsable).map((item) => ({ id: item.language, title: item.display_name })),
+      ...known.filter((item) => item.browsable).map((item) => ({ id: item.language, title: item.display_name })),
       ...plugins,
     ].map((item) => [item.id, item]),
   );

@@ -241,10 +241,10 @@ function Labels({
   onChange: (labels: string[]) => void;
 }) {
   const box = useRef<HTMLInputElement>(null);
-  const told = labels.join(", ");
+  const joined = labels.join(", ");
   useEffect(() => {
-    if (box.current !== null && box.current !== window.document.activeElement) box.current.value = told;
-  }, [told]);
+    if (box.current !== null && box.current !== window.document.activeElement) box.current.value = joined;
+  }, [joined]);
   return (
     <div className="field">
       <label htmlFor="hf-labels">{t("labels")}</label>
@@ -252,7 +252,7 @@ function Labels({
         id="hf-labels"
         ref={box}
         className="input"
-        defaultValue={told}
+        defaultValue={joined}
         readOnly={readOnly}
         onBlur={(event) => {
           const next = event.target.value

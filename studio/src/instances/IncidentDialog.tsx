@@ -146,9 +146,9 @@ export async function reevaluate(
     const old = before[name];
     if (typeof old === "string" && MASKED.test(old)) return [name, old];
     if (language === LITERAL) return [name, source];
-    const told = await ask(language, source);
-    if (!told.error) return [name, told.value ?? null];
-    problems.push(`${name}: ${told.error}`);
+    const result = await ask(language, source);
+    if (!result.error) return [name, result.value ?? null];
+    problems.push(`${name}: ${result.error}`);
     return [name, old ?? null];
   };
   const inputs = { ...before, ...Object.fromEntries(await Promise.all(Object.entries(expressions).map(one))) };

@@ -20,7 +20,7 @@ export function IncidentsPanel({
   onShow: (activity: string | null) => void;
 }) {
   const query = useQuery(instances.incidents(detail.id));
-  const [asked, setAsked] = useState<{ incident: Incident; verb: Remedy } | null>(null);
+  const [request, setRequest] = useState<{ incident: Incident; verb: Remedy } | null>(null);
   return (
     <QueryView query={query}>
       {(incidents) => (
@@ -37,16 +37,16 @@ export function IncidentsPanel({
               name={nameOf(incident, names)}
               definition={detail.definition_id}
               onShow={onShow}
-              onAsk={(verb) => setAsked({ incident, verb })}
+              onAsk={(verb) => setRequest({ incident, verb })}
             />
           ))}
-          {asked ? (
+          {request ? (
             <IncidentDialog
               detail={detail}
-              name={nameOf(asked.incident, names)}
-              incident={asked.incident}
-              verb={asked.verb}
-              onClose={() => setAsked(null)}
+              name={nameOf(request.incident, names)}
+              incident={request.incident}
+              verb={request.verb}
+              onClose={() => setRequest(null)}
             />
           ) : null}
         </>

@@ -17,7 +17,7 @@ import { t } from "./instanceMessages";
 export function InstanceActions({ detail, names }: { detail: InstanceDetail; names: ActivityNames }) {
   const can = useCan();
   const navigate = useNavigate();
-  const [asked, setAsked] = useState<BulkAction | "recover" | null>(null);
+  const [dialog, setDialog] = useState<BulkAction | "recover" | null>(null);
   const writable = can("instances:write");
   // For a single failed activity the inputs are shown; several are retried together.
   const open = useQuery({ ...instances.incidents(detail.id), enabled: writable && detail.incidents > 0 }).data?.filter(
@@ -38,17 +38,17 @@ export function InstanceActions({ detail, names }: { detail: InstanceDetail; nam
   return (
     <>
       {writable && held ? (
-        <Button kind="primary" icon="refresh" onClick={() => setAsked("recover")}>
+        <Button kind="primary" icon="refresh" onClick={() => setDialog("recover")}>
           {t("recover")}
         </Button>
       ) : null}
       {writable && detail.incidents > 0 && failed?.length !== 0 ? (
-        <Button kind="primary" icon="refresh" disabled={failed === undefined} onClick={() => setAsked("retry")}>
+        <Button kind="primary" icon="refresh" disabled={failed === undefined} onClick={() => setDialog("retry")}>
           {t("retry")}
         </Button>
       ) : null}
       {writable && alive ? (
-        <Button icon="stop" onClick={() => setAsked("cancel")}>
+        <Button icon="stop" onClick={() => setDialog("cancel")}>
           {t("cancel")}
         </Button>
       ) : null}
@@ -72,35 +72,35 @@ export function InstanceActions({ detail, names }: { detail: InstanceDetail; nam
             label: t("delete"),
             icon: "trash",
             danger: true,
-            onSelect: () => setAsked("delete"),
+            onSelect: () => setDialog("delete"),
           },
         ]}
       />
-      {asked === "retry" && only ? (
+      {dialog === "retry" && only ? (
         <IncidentDialog
           detail={detail}
           name={nameOf(only, names)}
           incident={only}
           verb="retry"
-          onClose={() => setAsked(null)}
+          onClose={() => setDialog(null)}
         />
       ) : null}
-      {asked === "recover" && held ? (
+      {dialog === "recover" && held ? (
         <IncidentDialog
           detail={detail}
           name={nameOf(held, names)}
           incident={held}
           verb="recover"
-          onClose={() => setAsked(null)}
+          onClose={() => setDialog(null)}
         />
       ) : null}
-      {asked && asked !== "recover" && !(asked === "retry" && only) ? (
+      {dialog && dialog !== "recover" && !(dialog === "retry" && only) ? (
         <BulkConfirm
-          action={asked}
+          action={dialog}
           chosen={{ ids: [detail.id] }}
-          onClose={() => setAsked(null)}
+          onClose={() => setDialog(null)}
           onDone={() => {
-            if (asked === "delete") void navigate({ to: "/instances" });
+            if (dialog === "delete") void navigate({ to: "/instances" });
           }}
         />
       ) : null}

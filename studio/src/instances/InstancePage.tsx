@@ -174,8 +174,11 @@ function Instance({ detail }: { detail: InstanceDetail }) {
 }
 
 /** The journal records the past; the state knows what is active now. */
-function withLiveState(told: Record<string, { status: string; count: number; hint?: string }>, detail: InstanceDetail) {
-  const statuses = { ...told };
+function withLiveState(
+  recorded: Record<string, { status: string; count: number; hint?: string }>,
+  detail: InstanceDetail,
+) {
+  const statuses = { ...recorded };
   const mark = (id: string | null, status: string) => {
     if (id) statuses[id] = { count: 0, ...statuses[id], status };
   };

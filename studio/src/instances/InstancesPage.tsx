@@ -55,7 +55,7 @@ export function InstancesPage() {
   useLiveList();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [everything, setEverything] = useState(false);
-  const [asked, setAsked] = useState<{ action: BulkAction; chosen: Chosen } | null>(null);
+  const [request, setRequest] = useState<{ action: BulkAction; chosen: Chosen } | null>(null);
   const select = (ids: ReadonlySet<string>) => {
     setSelected(ids);
     setEverything(false);
@@ -115,16 +115,16 @@ export function InstancesPage() {
           <span className="grow" />
           {can("instances:write") ? (
             <>
-              <Button small icon="refresh" onClick={() => setAsked({ action: "retry", chosen })}>
+              <Button small icon="refresh" onClick={() => setRequest({ action: "retry", chosen })}>
                 {t("retry")}
               </Button>
-              <Button small icon="stop" onClick={() => setAsked({ action: "cancel", chosen })}>
+              <Button small icon="stop" onClick={() => setRequest({ action: "cancel", chosen })}>
                 {t("cancel")}
               </Button>
             </>
           ) : null}
           {can("instances:delete") ? (
-            <Button small danger icon="trash" onClick={() => setAsked({ action: "delete", chosen })}>
+            <Button small danger icon="trash" onClick={() => setRequest({ action: "delete", chosen })}>
               {t("delete")}
             </Button>
           ) : null}
@@ -142,7 +142,7 @@ export function InstancesPage() {
                 rows={data.items}
                 id={(row) => row.id}
                 name={(row) => row.name ?? row.id}
-                columns={columns(can, setAsked)}
+                columns={columns(can, setRequest)}
                 sort={sort}
                 onSort={(by) => filter({ sort: by })}
                 selection={{ ids: selected, set: select }}
@@ -175,11 +175,11 @@ export function InstancesPage() {
           )
         }
       </QueryView>
-      {asked ? (
+      {request ? (
         <BulkConfirm
-          action={asked.action}
-          chosen={asked.chosen}
-          onClose={() => setAsked(null)}
+          action={request.action}
+          chosen={request.chosen}
+          onClose={() => setRequest(null)}
           onDone={() => select(new Set())}
         />
       ) : null}
@@ -241,7 +241,7 @@ function DefinitionFilter({ value, onChange }: { value: string; onChange: (id: s
 
 const columns = (
   can: (permission: string) => boolean,
-  ask: (asked: { action: BulkAction; chosen: Chosen }) => void,
+  ask: (request: { action: BulkAction; chosen: Chosen }) => void,
 ): Column<InstanceItem>[] => [
   { id: "status", label: t("status"), sort: "status", cell: (row) => <StatusBadge status={row.status} /> },
   {

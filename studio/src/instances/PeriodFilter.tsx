@@ -65,14 +65,14 @@ export function PeriodFilter({ filters, onChange }: Props) {
 
 /** Computes "last hour" once and not on each render, which would change the query every time. */
 export function usePeriod(filters: Search): Record<string, string | undefined> {
-  const asked = { span: filters.since, from: filters.from, to: filters.to };
-  const key = JSON.stringify(asked);
+  const period = { span: filters.since, from: filters.from, to: filters.to };
+  const key = JSON.stringify(period);
   const [made, setMade] = useState<{ key: string; bounds: { after?: string; before?: string } }>(() => ({
     key,
-    bounds: boundsOf(asked, new Date()),
+    bounds: boundsOf(period, new Date()),
   }));
   if (made.key === key) return timesOf(filters.by, made.bounds);
-  const bounds = boundsOf(asked, new Date());
+  const bounds = boundsOf(period, new Date());
   setMade({ key, bounds });
   return timesOf(filters.by, bounds);
 }

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { countOf, filterOf } from "./actions";
 
 it("builds the bulk filter from the filters of the list", () => {
-  const asked = {
+  const filters = {
     search: "",
     definition_id: "order",
     correlation_id: undefined,
@@ -10,7 +10,7 @@ it("builds the bulk filter from the filters of the list", () => {
     has_incidents: true,
     created_after: undefined,
   };
-  expect(filterOf(asked, ["suspended"])).toEqual({
+  expect(filterOf(filters, ["suspended"])).toEqual({
     definition_id: ["order"],
     has_incidents: true,
     status: ["suspended"],

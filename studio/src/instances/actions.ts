@@ -19,11 +19,11 @@ export const countOf = (chosen: Chosen): number => ("ids" in chosen ? chosen.ids
 
 /** Converts the filters of the list into the body of a bulk request. Unset filters are omitted. */
 export function filterOf(
-  asked: Record<string, string | boolean | undefined>,
+  filters: Record<string, string | boolean | undefined>,
   status: readonly string[],
 ): Record<string, unknown> {
   const lists = new Set(["definition_id", "correlation_id"]);
-  const set = Object.entries(asked).filter(([, value]) => value !== undefined && value !== "");
+  const set = Object.entries(filters).filter(([, value]) => value !== undefined && value !== "");
   return {
     ...Object.fromEntries(set.map(([name, value]) => [name, lists.has(name) ? [value] : value])),
     ...(status.length > 0 ? { status } : {}),

@@ -23,16 +23,16 @@ describe("inputs of a retry", () => {
       token: { $variable: "token" },
     };
     const before = { url: "http://a/", path: "orders/", bad: "old", token: "••••••", retries: 0 };
-    const asked: unknown[] = [];
+    const evaluated: unknown[] = [];
     const made = await reevaluate(defined, before, async (language, expression) => {
-      asked.push([language, expression]);
+      evaluated.push([language, expression]);
       return expression === "nobody" ? { error: "not known" } : { value: "orders/7" };
     });
     expect(made).toEqual({
       inputs: { url: "http://b/", path: "orders/7", bad: "old", token: "••••••", retries: 0 },
       problems: ["bad: not known"],
     });
-    expect(asked).toEqual([
+    expect(evaluated).toEqual([
       ["python", "'orders/' + id"],
       ["python", "nobody"],
     ]);

@@ -8,14 +8,14 @@ export type TimeName = (typeof TIMES)[number];
 
 const LENGTHS: Partial<Record<Span, number>> = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
 
-type Asked = {
+type Period = {
   readonly span?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 };
 
 /** Days start in the local time zone. `from` and `to` are values of a `datetime-local` field. */
-export function boundsOf({ span, from, to }: Asked, now: Date): { after?: string; before?: string } {
+export function boundsOf({ span, from, to }: Period, now: Date): { after?: string; before?: string } {
   const length = LENGTHS[span as Span];
   if (length !== undefined) return { after: new Date(now.getTime() - length).toISOString() };
   const day = (back: number): string => new Date(now.getFullYear(), now.getMonth(), now.getDate() - back).toISOString();

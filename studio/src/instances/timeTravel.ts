@@ -130,11 +130,11 @@ function changesIn(entry: JournalEntry, writes: Writes): [string, unknown][] {
   if (!write) return [];
   if (entry.event === "completed" && write.variable) return [[write.variable, data]];
   if (entry.event !== "completed" && entry.event !== "effect_result") return [];
-  const told = isObject(data) && isObject(data.outputs) ? data.outputs : data;
-  if (told === null || told === undefined) return [];
+  const outputs = isObject(data) && isObject(data.outputs) ? data.outputs : data;
+  if (outputs === null || outputs === undefined) return [];
   return Object.entries(write.outputs).flatMap(([output, variable]): [string, unknown][] => {
-    if (isObject(told) && output in told) return [[variable, told[output]]];
-    return output === "result" ? [[variable, told]] : [];
+    if (isObject(outputs) && output in outputs) return [[variable, outputs[output]]];
+    return output === "result" ? [[variable, outputs]] : [];
   });
 }
 

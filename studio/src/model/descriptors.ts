@@ -100,8 +100,8 @@ const EXPOSED: ReadonlyMap<string, string> = new Map([
 
 function isExposed(activity: Activity, outcome: string): boolean {
   const input = activity.type === "HttpEndpoint" ? EXPOSED.get(outcome) : undefined;
-  const asked = input === undefined ? true : activity.inputs?.[input];
-  return asked !== undefined && asked !== null && asked !== false;
+  const enabled = input === undefined ? true : activity.inputs?.[input];
+  return enabled !== undefined && enabled !== null && enabled !== false;
 }
 
 const LISTS: ReadonlyMap<string, string> = new Map([

@@ -202,7 +202,7 @@ describe("summary", () => {
     ["WriteLine", { text: "one\n two" }, "one"],
     ["ForEach", { items: { $variable: "orders" }, item: "order" }, "each order of orders"],
     ["WriteLine", {}, ""],
-  ])("%s", (type, inputs, told) => expect(line(type, inputs)).toBe(told));
+  ])("%s", (type, inputs, expected) => expect(line(type, inputs)).toBe(expected));
 });
 
 describe("durations and expressions", () => {
@@ -286,17 +286,17 @@ describe("client-side validation", () => {
   });
 
   it("keeps server problems until the activity is edited", () => {
-    const told = {
+    const expected = {
       document: order,
       problems: [{ code: "bad", path: "/root/activities/1/inputs/condition", message: "no", severity: "error" }],
     };
     expect(activityAt(order, "/root/activities/1/inputs/condition")).toBe("large");
     expect(activityAt(order, "/root/connections/1/outcome")).toBe("large");
     const elsewhere = updateActivity(order, "placed", (activity) => ({ ...activity, name: "P" }));
-    expect(mergeProblems(elsewhere, [], told).map((problem) => problem.activityId)).toEqual(["large"]);
+    expect(mergeProblems(elsewhere, [], expected).map((problem) => problem.activityId)).toEqual(["large"]);
     const edited = updateActivity(order, "large", (activity) => ({ ...activity, name: "L" }));
-    expect(mergeProblems(edited, [], told)).toEqual([]);
-    expect(worstByActivity(mergeProblems(order, [], told)).get("large")).toBe("error");
+    expect(mergeProblems(edited, [], expected)).toEqual([]);
+    expect(worstByActivity(mergeProblems(order, [], expected)).get("large")).toBe("error");
   });
 
   it("matches an input exactly, not by prefix", () => {

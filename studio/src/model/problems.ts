@@ -29,14 +29,14 @@ export function mergeProblems(definition: Definition, own: readonly Problem[], a
   const isCurrent = answer.document === definition;
   const before = placesOf(answer.document);
   const now = placesOf(definition);
-  const told = answer.problems
+  const serverProblems = answer.problems
     .map((problem) => fromServer(answer.document, problem))
     .filter(({ activityId }) =>
       activityId === null ? isCurrent : before.get(activityId)?.activity === now.get(activityId)?.activity,
     );
-  if (isCurrent) return told;
-  const keys = new Set(told.map(keyOf));
-  return [...told, ...own.filter((problem) => !keys.has(keyOf(problem)))];
+  if (isCurrent) return serverProblems;
+  const keys = new Set(serverProblems.map(keyOf));
+  return [...serverProblems, ...own.filter((problem) => !keys.has(keyOf(problem)))];
 }
 
 function keyOf(problem: Problem): string {

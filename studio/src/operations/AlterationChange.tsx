@@ -35,8 +35,8 @@ export function useSuggestions(definition: string, instance: string | undefined)
   const first = useQuery({ ...instances.one(instance ?? ""), enabled: instance !== undefined, retry: false });
   const id = instance === undefined ? definition : (first.data?.definition_id ?? "");
   const latest = useQuery({ ...definitions.one(id), enabled: id !== "" && instance === undefined, retry: false });
-  const told = useQuery({ ...definitions.versions(id), enabled: id !== "", retry: false });
-  const versions = first.isError || told.isError ? null : told.data?.items;
+  const versionList = useQuery({ ...definitions.versions(id), enabled: id !== "", retry: false });
+  const versions = first.isError || versionList.isError ? null : versionList.data?.items;
   const document = (instance === undefined ? latest.data?.document : first.data?.document) as
     | Definition
     | null

@@ -21,7 +21,7 @@ export function Field({
   children: (attributes: { id: string; "aria-describedby"?: string; "aria-invalid"?: boolean }) => ReactNode;
 }) {
   const id = useId();
-  const said = problem ?? hint;
+  const description = problem ?? hint;
   return (
     <div className="field">
       <label htmlFor={id}>
@@ -30,12 +30,12 @@ export function Field({
       </label>
       {children({
         id,
-        ...(said ? { "aria-describedby": `${id}-said` } : {}),
+        ...(description ? { "aria-describedby": `${id}-said` } : {}),
         ...(problem ? { "aria-invalid": true } : {}),
       })}
-      {said ? (
+      {description ? (
         <div id={`${id}-said`} className={problem ? "problem" : "hint"}>
-          {typeof said === "string" ? <TextWithCode text={said} /> : said}
+          {typeof description === "string" ? <TextWithCode text={description} /> : description}
         </div>
       ) : null}
     </div>

@@ -86,8 +86,8 @@ function boxes(state: EditorState, level: Level, context: Context): Box[] {
 
 /** Direction set on the container, or else the prevailing direction of the diagram. */
 export function directionIn(level: Level, graph: Graph): Direction {
-  const said = level.container?.metadata?.direction;
-  return said === "right" || said === "down" ? said : directionOf(graph);
+  const direction = level.container?.metadata?.direction;
+  return direction === "right" || direction === "down" ? direction : directionOf(graph);
 }
 
 export function align(side: Side): Command {

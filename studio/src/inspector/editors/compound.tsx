@@ -147,13 +147,13 @@ export function JsonValue({
   readOnly: boolean;
   label: string;
 }) {
-  const told = value === undefined ? "" : JSON.stringify(value, null, 2);
-  const [draft, setDraft] = useState(told);
+  const formatted = value === undefined ? "" : JSON.stringify(value, null, 2);
+  const [draft, setDraft] = useState(formatted);
   const [why, setWhy] = useState<string | null>(null);
   useEffect(() => {
-    setDraft((now) => (sameJson(now, told) ? now : told));
+    setDraft((now) => (sameJson(now, formatted) ? now : formatted));
     setWhy(null);
-  }, [told]);
+  }, [formatted]);
   return (
     <div className="stack">
       <CodeEditor
