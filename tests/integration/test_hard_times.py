@@ -81,7 +81,7 @@ async def test_a_full_disk_is_told_and_leaves_nothing_half_written(disk: Disk) -
     await disk.fill()
     burst = commit_of(instance("i", state=LARGE.encode()), outbox_added=(message(""),))
 
-    with pytest.raises(StoreUnavailable, match=r"is full\. Make room; nothing was written"):
+    with pytest.raises(StoreUnavailable, match=r"is full\. Free some space; nothing was written"):
         await disk.store.commit([burst])
     with pytest.raises(StoreUnavailable, match="is full"):
         await disk.store.commit([commit_of(instance("j", state=LARGE.encode()))])

@@ -1,4 +1,4 @@
-"""Keeping: the stores. `store_from_url` finds the one that an address names."""
+"""Stores: memory, SQLite, PostgreSQL, MySQL. `store_from_url` returns the store of an address."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from holdfast.persistence.url import store_from_url
 
 
 class Store:
-    """Where instances are kept. `Store.from_url("sqlite:///holdfast.db")` makes one that is not open yet; what it must do is
-    written in `holdfast.ports.Store`."""
+    """Factory of stores: `Store.from_url("sqlite:///holdfast.db")` makes a store that is not open yet. `holdfast.ports.Store`
+    is the contract of stores."""
 
     @staticmethod
     def from_url(url: str, **options: Any) -> ports.Store:

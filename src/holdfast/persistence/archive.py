@@ -1,7 +1,7 @@
-"""Retention: instances at rest leave the database in small batches, into an archive of JSON lines first if one is given.
+"""Retention: ended instances are deleted in small batches, after they were written to an optional archive of JSON lines.
 
-An archive is written and flushed to the disk before anything is deleted: who dies in between has an instance in both
-places, never in none. `.gz` at the end of its name compresses it; either way it is only ever appended to.
+An archive is flushed to disk before its instances are deleted. A crash in between leaves an instance in both places,
+never in none. An archive is only ever appended to. A name that ends with `.gz` compresses it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.model.upkeep import EXPORT_FORMAT, InstanceExport, RetentionRule
 from holdfast.ports import UpkeepStore
 
 BATCH = 100
-"""Instances per transaction: small, so that a sweep never holds up the lanes."""
+"""Instances per transaction. Small, so that a sweep does not delay commits."""
 
 
 class RetentionReport(Struct, frozen=True, kw_only=True):
@@ -29,7 +29,7 @@ class RetentionReport(Struct, frozen=True, kw_only=True):
     deleted: int = 0
     archived: int = 0
     kept: int = 0
-    """Came back to life, or got a live child, while they were swept."""
+    """Instances that were resumed, or got a live child, during the sweep."""
 
 
 class ArchiveFile:
@@ -39,7 +39,7 @@ class ArchiveFile:
         self.path = path
 
     def append(self, exports: Sequence[InstanceExport]) -> None:
-        """Durable when it returns."""
+        """Append exports. They are durable when it returns."""
         lines = b"".join(msgspec.json.encode(export) + b"\n" for export in exports)
         if self.path.suffix == ".gz":
             lines = gzip.compress(lines, 6)
@@ -49,7 +49,7 @@ class ArchiveFile:
             os.fsync(file.fileno())
 
     def read(self) -> Iterator[InstanceExport]:
-        """Everything in it, in the order in which it was archived."""
+        """Read all exports in the order in which they were archived."""
         decoder = msgspec.json.Decoder(InstanceExport)
         with gzip.open(self.path) if self.path.suffix == ".gz" else self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -68,7 +68,7 @@ async def retire(
     batch: int = BATCH,
     limit: int = 10_000,
 ) -> RetentionReport:
-    """Let go what the rule lets go, at most `limit` instances."""
+    """Archive and delete instances that the rule matches, at most `limit`."""
     deleted = archived = kept = 0
     while deleted + kept < limit:
         ids = await store.find_expired(tenant, rule, min(batch, limit - deleted - kept))
@@ -92,7 +92,7 @@ async def _archive(store: UpkeepStore, archive: ArchiveFile, tenant: str, ids: S
 
 
 async def _delete(store: UpkeepStore, tenant: str, ids: Sequence[str]) -> int:
-    """All at once; if one of them may not go, one by one without it."""
+    """Delete all in one transaction. If the store refuses one of them, delete each by itself."""
     try:
         return await store.delete_instances(tenant, ids)
     except DeletionRefused:

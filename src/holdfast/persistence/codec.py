@@ -1,12 +1,11 @@
-"""How payloads rest in a database: the first byte says what was done to them, so that any process can undo it.
+"""Payload codecs: compression and encryption. The first byte of a stored payload names its codec.
 
-    00 plain · 01 zlib · 02 zstd · 03 zstd with the dictionary that is shipped (dictionary.py) · 10 AES-256-GCM over
+    00 plain · 01 zlib · 02 zstd · 03 zstd with the shipped dictionary (dictionary.py) · 10 AES-256-GCM over
     one of these: key name, nonce, ciphertext
 
-Compressed on the client and only above a threshold: below it, compression costs more than it saves. For states and first
-segments the threshold is lower, and the dictionary makes it worth while. Encryption binds
-each payload to its column and tenant, and names its key, so that keys can be rotated: new payloads use the first key,
-old ones are read with theirs.
+Payloads are compressed on the client above a threshold: below it, compression costs more than it saves. States and first
+segments have a lower threshold, because they use the dictionary. Encryption binds each payload to its column and tenant.
+It stores the name of the key, so keys can be rotated: new payloads use the first key, old payloads are read with their own.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from holdfast.ports import Codec
 PLAIN, ZLIB, ZSTD, AES_GCM = b"\x00", b"\x01", b"\x02", b"\x10"
 
 THRESHOLD = 1024
-"""Bytes from which on payloads are compressed."""
+"""Smallest payload that is compressed, in bytes."""
 
 _NONCE = 12
 
 
 class Compression(Protocol):
-    """One way to make bytes smaller, under a codec byte of its own."""
+    """A compression algorithm with its own codec byte."""
 
     mark: bytes
 
@@ -82,7 +81,7 @@ def _has_zstd() -> bool:
 
 
 class PayloadCodec:
-    """Compression above a threshold: zstd where it is installed, else zlib. Reads whatever either wrote."""
+    """Compresses above a threshold, with zstd if it is installed, else with zlib. Reads payloads of both."""
 
     def __init__(self, *, threshold: int = THRESHOLD, compression: Compression | None = None) -> None:
         self._threshold = threshold
@@ -132,7 +131,7 @@ def _decompress_known(data: bytes) -> bytes:
 def _need_zstd() -> None:
     if not _has_zstd():
         raise UndecodablePayload(
-            "Stored data is compressed with zstd, which is not installed here. Install it: pip install 'holdfast[zstd]'"
+            "Stored data is compressed with zstd, which is not installed. Install it: pip install 'holdfast[zstd]'"
         )
 
 
@@ -144,10 +143,10 @@ def _unknown(mark: int, where: str) -> str:
 
 
 class EncryptingCodec:
-    """AES-256-GCM around another codec. `keys` by name; the first encrypts, all decrypt.
+    """AES-256-GCM around another codec. The first of `keys` encrypts, all of them decrypt.
 
-    To rotate: put a new key first and keep the old ones as long as anything written with them is stored. Payloads
-    from before encryption was switched on stay readable.
+    To rotate, put a new key first and keep the old keys as long as payloads written with them are stored. Payloads from
+    before encryption was switched on stay readable.
     """
 
     def __init__(self, keys: Mapping[str, bytes], inner: Codec | None = None) -> None:
@@ -177,21 +176,21 @@ class EncryptingCodec:
             raise UndecodablePayload(f"{column} needs the key '{name.decode()}', which is not configured. Add it back.")
         try:
             plain: bytes = cipher.decrypt(nonce, sealed, where.encode())
-        except Exception as error:  # cryptography's InvalidTag, which is not imported at the top
+        except Exception as error:  # InvalidTag of cryptography, which is an optional dependency
             raise UndecodablePayload(
-                f"{column} does not decrypt with the key '{name.decode()}': the key is another one, or the bytes were "
+                f"{column} does not decrypt with the key '{name.decode()}': the key is a different one, or the bytes were "
                 "changed or moved from another row."
             ) from error
         return self._inner.decode(plain, where)
 
 
 def codec_of_keys(keys: str) -> Codec:
-    """The codec that a setting describes: encrypting with these keys, or only compressing if there are none."""
+    """The codec of a setting: encryption with these keys, or only compression if the setting is empty."""
     return EncryptingCodec(parse_keys(keys)) if keys else PayloadCodec()
 
 
 def parse_keys(text: str) -> dict[str, bytes]:
-    """Keys as a setting writes them: `name:base64` of 32 bytes each, separated by commas, the current one first."""
+    """Parse the setting: `name:base64` of 32 bytes each, separated by commas, the current key first."""
     keys: dict[str, bytes] = {}
     for part in text.split(","):
         name, colon, encoded = part.strip().partition(":")
@@ -201,7 +200,7 @@ def parse_keys(text: str) -> dict[str, bytes]:
             raise SettingsError(f"Key '{name}' is not base64. Make one with: openssl rand -base64 32") from error
         if not colon or not name or len(key) != 32 or name in keys:
             raise SettingsError(
-                f"'{name}' is no key. Write name:base64 of 32 bytes (openssl rand -base64 32), each name once."
+                f"'{name}' is not a valid key. Write name:base64 of 32 bytes (openssl rand -base64 32), each name once."
             )
         keys[name] = key
     return keys

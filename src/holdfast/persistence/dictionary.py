@@ -1,8 +1,8 @@
-"""Small payloads of a known make, compressed with a dictionary that is shipped with the package (rule M18).
+"""Dictionary compression of small payloads, with a dictionary that is shipped with the package (rule M18).
 
-States and first segments of a journal are too small to compress by themselves: what repeats is what all of them say. The
-dictionary holds that. It is trained by `benchmarks/state_dictionary.py`. Once shipped it never changes: its codec byte stands
-for it.
+States and first journal segments are too small to compress on their own: most repetitions are between payloads, not within
+one. The dictionary contains these common parts. `benchmarks/state_dictionary.py` trains it. A shipped dictionary never
+changes, because its codec byte identifies it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 
 MARK = b"\x03"
 FROM = 100
-"""Bytes from which on a payload is compressed."""
+"""Smallest payload that is compressed, in bytes."""
 KNOWN = ("instance.state", "instance.first_data")
-"""The columns that are worth it: they lie with every instance, and every update copies them. A later segment is written
-once."""
+"""Columns that use the dictionary. Every instance has them and every update copies them. A later segment is written only
+once, so the dictionary is not used for it."""
 
 _FILE = "dictionary_3.zstd"
 _LEVEL, _SHORTEST, _TABLE = 1, 4, 12
-"""Matches of four bytes count in payloads as small as these: they make the quickest way smaller than level 3, which takes half
-as long again. A table of 2¹² places finds as much as a larger one, and stays in the processor's cache. Any of it can be
-changed: who decompresses need not know."""
+"""Payloads are small, so matches of four bytes pay off: with them, level 1 compresses better than level 3, which takes 1.5
+times as long. A hash table of 2¹² entries finds as much as a larger one and stays in the CPU cache. These values may
+change: decompression does not depend on them."""
 
 
 @cache
@@ -34,7 +34,7 @@ def _dictionary() -> Any:
 
 
 class _OfThread(local):
-    """Compressors are not shared between threads."""
+    """Compressor and decompressor of one thread: they are not thread-safe."""
 
     def __init__(self) -> None:
         import zstandard
@@ -55,7 +55,7 @@ class _OfThread(local):
 
 
 class DictionaryCompression:
-    """Needs the package zstandard. One for all threads."""
+    """Needs the package zstandard. One object serves all threads."""
 
     mark = MARK
 

@@ -1,14 +1,14 @@
-"""Places in the commit path where a test can make the process die, the connection break or the clock stand still.
+"""Points in the commit path at which a test can kill the process, break the connection or stop the clock.
 
-Off (None) it costs one comparison. `holdfast.testing.faults` sets the hook; nothing else does.
+Without a hook, a point costs one comparison. Only `holdfast.testing.faults` sets the hook.
 
-| point                  | what has happened                                                     |
+| point                  | state                                                                 |
 |------------------------|-----------------------------------------------------------------------|
-| `commit.begin`         | the batch is in hand, nothing is sent                                 |
+| `commit.begin`         | the store has the batch, nothing is sent                              |
 | `commit.locked`        | the transaction has begun and its guards were read                    |
 | `commit.written`       | every row is written, the transaction is open                         |
-| `commit.done`          | the transaction is committed, the caller has not heard of it          |
-| `claim.taken`          | work rows are in hand                                                 |
+| `commit.done`          | the transaction is committed, the call has not returned               |
+| `claim.taken`          | work rows are claimed                                                 |
 | `migrate.step`         | one migration is applied, more may follow                             |
 """
 
@@ -26,7 +26,7 @@ POINTS = (
 )
 
 hook: Callable[[str], None] | None = None
-"""Called with the point's name. It may raise what the driver would raise, or end the process."""
+"""Called with the point's name. It may raise an error of the driver, or end the process."""
 
 
 def reached(point: str) -> None:

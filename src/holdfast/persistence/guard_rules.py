@@ -1,7 +1,7 @@
-"""Which commits of a batch may be written: guards stand or fall together, decided in one place.
+"""Guard rules: decide which commits of a batch may be written. A commit is written only if all of its guards hold.
 
-Used by every store that looks first (under a lock) and writes then: memory, SQLite, MySQL. Pure but for the evidence,
-which the survivors change as they are let through: the second of a batch to take a key or consume a row loses.
+Used by every store that reads the guarded rows under a lock and writes afterwards: memory, SQLite, MySQL. Accepted commits
+change the evidence, so the second commit of a batch that takes a key or consumes a row is a conflict.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Holder(NamedTuple):
 
 
 class Evidence(Protocol):
-    """What the store holds of the rows that a batch is guarded by."""
+    """The stored rows that the guards of a batch refer to."""
 
     def version_of(self, key: InstanceKey) -> int:
-        """0 for none."""
+        """The stored version; 0 if there is no such instance."""
 
     def burst_of(self, key: InstanceKey, version: int) -> str | None:
-        """Which burst wrote that version. Asked only for commits that lost by version."""
+        """The burst that wrote this version. Queried only for commits with a version conflict."""
 
     def holder_of(self, tenant: str, ref: GuardRef) -> Holder | None: ...
     def has_work(self, tenant: str, work_id: str) -> bool: ...
@@ -38,7 +38,7 @@ class Evidence(Protocol):
 
 
 def was_sent_before(commit: Commit, evidence: Evidence) -> bool:
-    """Its burst is stored for its version: an unknown outcome that was a success after all (M3)."""
+    """Whether this burst already wrote its version: a retry of a commit whose outcome was unknown (M3)."""
     instance = commit.instance
     return (
         instance is not None
@@ -47,7 +47,7 @@ def was_sent_before(commit: Commit, evidence: Evidence) -> bool:
 
 
 def lost(commit: Commit, evidence: Evidence) -> Lost | None:
-    """The first guard that does not hold, in the order of locks: instance, guards, consumed rows."""
+    """The first guard that does not hold, in lock order: instance, guards, consumed rows."""
     return (
         _lost_version(commit.tenant, commit.instance, evidence)
         or _lost_guard(commit, evidence)
@@ -103,8 +103,8 @@ def _id_of(commit: Commit) -> str:
 def check_guards(
     batch: Sequence[Commit], evidence: Evidence, accept: Callable[[Commit], CommitOutcome | None]
 ) -> list[CommitOutcome]:
-    """One outcome per commit. `accept` is called for each survivor in turn, and changes the evidence; what it
-    returns, if anything, is the outcome instead."""
+    """One outcome per commit. `accept` is called for each commit whose guards hold, and changes the evidence. An outcome that
+    it returns replaces `COMMITTED`."""
     outcomes: list[CommitOutcome] = []
     for commit in batch:
         loss = lost(commit, evidence)

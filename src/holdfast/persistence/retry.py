@@ -1,4 +1,4 @@
-"""Trying again what passes by itself: which errors do, how often, how long apart."""
+"""Retries of transient store errors: which errors are transient, how often to retry, and the back-off."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class TransientTypes(Struct, frozen=True):
-    """Errors that are transient by their type, and what others say about the rest: `own | adapter's | user's`."""
+    """Transient errors by type, extended by other classifiers: those of the adapter and of the user."""
 
     types: tuple[type[BaseException], ...] = ()
     others: tuple[TransientErrors, ...] = ()
@@ -30,11 +30,11 @@ class TransientTypes(Struct, frozen=True):
 
 
 DEFAULT_TRANSIENT = TransientTypes((ConnectionError, TimeoutError, asyncio.IncompleteReadError, StoreUnavailable))
-"""True of every driver: a connection that broke, an answer that did not come."""
+"""Transient for every driver: lost connections and timeouts."""
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True):
-    """How often and how far apart; the n-th wait is `delay * factor ** (n - 1)`, ± `jitter`."""
+    """Number of retries and their back-off: the n-th wait is `delay * factor ** (n - 1)`, ± `jitter`."""
 
     retries: int = 3
     delay: timedelta = timedelta(milliseconds=500)
@@ -55,7 +55,7 @@ async def retrying(
     policy: RetryPolicy = DEFAULT_POLICY,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> T:
-    """Call until it succeeds, fails for good, or has failed `retries` times more: then `StoreUnavailable`."""
+    """Retry transient errors up to `retries` times, then raise `StoreUnavailable`. Other errors are raised at once."""
     for attempt in range(policy.retries):
         try:
             return await operation()
@@ -71,6 +71,6 @@ async def retrying(
         if not transient.is_transient(error):
             raise
         raise StoreUnavailable(
-            f"The database did not do it in {policy.retries + 1} attempts ({type(error).__name__}: {error}). "
-            "Check that it runs and can be reached, and that nobody holds its rows for long, then try again."
+            f"The database call failed {policy.retries + 1} times ({type(error).__name__}: {error}). "
+            "Check that the database runs and can be reached, and that no transaction holds locks for long, then try again."
         ) from error

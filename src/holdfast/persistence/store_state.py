@@ -1,4 +1,4 @@
-"""What is said of a store that cannot be used now, the same for all."""
+"""Errors of a store that is not open, or that was opened by another process. All stores share them."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ def not_open() -> StoreClosed:
 
 
 def forked() -> StoreClosed:
-    return StoreClosed("The store was opened before this process was forked. Open a store of its own in each process.")
+    return StoreClosed("The store was opened before this process was forked. Open a separate store in each process.")

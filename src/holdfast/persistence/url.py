@@ -1,4 +1,4 @@
-"""From an address to a store: `sqlite:///file.db`, `postgresql://…`, `mysql://…`, `memory://`, or a plugin's scheme."""
+"""Lookup of stores by address: `sqlite:///file.db`, `postgresql://…`, `mysql://…`, `memory://`, or a plugin's scheme."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.errors import StoreMisconfigured
 from holdfast.ports import Store, StoreFactory
 
 ENTRY_POINTS = "holdfast.stores"
-"""Installed packages bring a store by an entry point of this group: name = scheme, value = a factory."""
+"""Entry point group with which packages register a store: name = scheme, value = a factory."""
 
 _OURS: Mapping[str, tuple[str, str, str | None]] = {
     "memory": ("holdfast.persistence.memory.url", "memory_from_url", None),
@@ -23,17 +23,17 @@ _OURS: Mapping[str, tuple[str, str, str | None]] = {
     "mysql": ("holdfast.persistence.sql.mysql.url", "mysql_from_url", "mysql"),
     "mariadb": ("holdfast.persistence.sql.mysql.url", "mysql_from_url", "mysql"),
 }
-"""Scheme → module, factory, and the extra that brings its driver."""
+"""Scheme → module, factory, and the extra that installs the driver."""
 
 
 def store_from_url(url: str, *, plugins: Mapping[str, StoreFactory] | None = None, **options: Any) -> Store:
-    """A store that is not open yet. `options` go to its factory (`codec`, `now`, `retry` …)."""
+    """Make the store of an address, not yet open. `options` are passed to its factory (`codec`, `now`, `retry` …)."""
     try:
         scheme = urlsplit(url).scheme.lower()
     except ValueError as error:
         raise StoreMisconfigured(f"The store's address cannot be read: {error}. Correct it.") from error
     if not scheme:
-        raise StoreMisconfigured(f"'{url}' is no store address. Write it like sqlite:///holdfast.db or memory://")
+        raise StoreMisconfigured(f"'{url}' is not a store address. Write it like sqlite:///holdfast.db or memory://")
     factory = (plugins or {}).get(scheme) or _own_factory(scheme) or _installed_factory(scheme)
     if factory is None:
         known = sorted({*_OURS, *(plugins or {}), *(point.name for point in entry_points(group=ENTRY_POINTS))})
@@ -41,7 +41,7 @@ def store_from_url(url: str, *, plugins: Mapping[str, StoreFactory] | None = Non
         guess = f" Did you mean {close[0]}?" if close else ""
         raise StoreMisconfigured(
             f"No store is registered for '{scheme}:'.{guess} Known: {', '.join(known)}. "
-            "Others come as plugins: install the package that brings it, or register a factory for the scheme."
+            "Install the package of the plugin for this scheme, or register a factory for it."
         )
     return factory(url, **options)
 

@@ -166,7 +166,7 @@ TABLE: list[tuple[list[str], str]] = [
         "There is no database 'no/such/folder/kept.db'",
     ),
     (["migrate", "--store", "sqlite:///no/such/folder/kept.db"], "Check that its folder exists"),
-    (["instances", "list", "--store", "sqlite:///hello.json"], "is not a sound SQLite database"),
+    (["instances", "list", "--store", "sqlite:///hello.json"], "is not a valid SQLite database"),
     (["instances", "list", "--server", "127.0.0.1"], "http://"),
     (["serve", "--host", "no.such.host.invalid"], "Choose another --port"),
 ]

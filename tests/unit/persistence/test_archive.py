@@ -1,4 +1,4 @@
-"""Retention into an archive: everything that was deleted can be read, and put back."""
+"""Retention into an archive: deleted instances can be read and imported again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ async def store() -> MemoryStore:
 
 
 @pytest.mark.parametrize("name", ["old.jsonl", "old.jsonl.gz"])
-async def test_what_goes_is_archived_and_can_come_back(store: MemoryStore, tmp_path: Path, name: str) -> None:
+async def test_deleted_instances_are_archived_and_can_be_imported(
+    store: MemoryStore, tmp_path: Path, name: str
+) -> None:
     archive = ArchiveFile(tmp_path / name)
     before = [await store.export_instance("", f"i{number}") for number in range(7)]
 
@@ -52,8 +54,8 @@ async def test_a_limit_is_kept(store: MemoryStore) -> None:
     assert (await store.stats()).instances == {"finished": 2, "suspended": 1}
 
 
-async def test_one_that_came_back_to_life_is_kept(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between looking and deleting, somebody retried it."""
+async def test_a_resumed_instance_is_kept(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The instance is retried between the query and the delete."""
     find = store.find_expired
 
     async def find_and_revive(tenant: str, rule: RetentionRule, limit: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Payloads at rest: read back whatever wrote them, never readable where they should not be."""
+"""Payload codecs: every codec reads all formats, and encrypted payloads are bound to their column and tenant."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ WRITTEN_ONCE = bytes.fromhex(
 )
 
 
-def test_small_states_are_made_of_what_the_dictionary_knows() -> None:
-    """And what was written with it once is read for ever."""
+def test_small_states_use_the_dictionary() -> None:
+    """Payloads written with a shipped dictionary stay readable."""
     codec = PayloadCodec()
     small = codec.encode(STATE, WHERE)
 
@@ -60,7 +60,7 @@ def test_threads_do_not_share_a_compressor() -> None:
 
 @pytest.mark.parametrize("codec", CODECS)
 @given(data=st.one_of(st.binary(max_size=100), st.binary(max_size=20).map(lambda part: part * 200)))
-def test_what_was_encoded_is_decoded(codec: Codec, data: bytes) -> None:
+def test_payloads_round_trip(codec: Codec, data: bytes) -> None:
     assert codec.decode(codec.encode(data, WHERE), WHERE) == data
 
 
@@ -73,13 +73,13 @@ def test_compression_above_the_threshold_only(compression: Any) -> None:
     assert codec.encode(b"x" * 10_000, WHERE)[:1] == compression.mark
 
 
-def test_what_compression_would_make_larger_stays_plain() -> None:
+def test_incompressible_payloads_stay_plain() -> None:
     data = bytes(range(256))
 
     assert PayloadCodec(threshold=1, compression=ZlibCompression()).encode(data, WHERE) == b"\x00" + data
 
 
-def test_each_reads_what_the_other_compressed() -> None:
+def test_codecs_read_payloads_of_each_other() -> None:
     zlib, zstd = (PayloadCodec(threshold=1, compression=each) for each in (ZlibCompression(), ZstdCompression()))
     data = b"state " * 100
 
@@ -101,7 +101,7 @@ def test_encryption_can_be_switched_on_later() -> None:
     assert EncryptingCodec({"new": NEW}).decode(PayloadCodec().encode(b"plain", WHERE), WHERE) == b"plain"
 
 
-def test_nothing_of_the_secret_shows_and_no_two_are_alike() -> None:
+def test_ciphertexts_hide_the_secret_and_differ() -> None:
     codec = EncryptingCodec({"new": NEW})
 
     first, second = codec.encode(b"secret" * 10, WHERE), codec.encode(b"secret" * 10, WHERE)
@@ -137,13 +137,13 @@ def test_an_unknown_codec_byte_names_the_remedy() -> None:
         PayloadCodec().decode(b"\x7fdata", WHERE)
 
 
-def test_damaged_bytes_are_told() -> None:
+def test_damaged_bytes_are_refused() -> None:
     with pytest.raises(UndecodablePayload, match="damaged"):
         PayloadCodec().decode(b"\x01not zlib", WHERE)
 
 
 @pytest.mark.parametrize("keys", [{}, {"short": b"x" * 16}, {"": OLD}])
-def test_keys_that_are_none(keys: dict[str, bytes]) -> None:
+def test_invalid_keys_are_refused(keys: dict[str, bytes]) -> None:
     with pytest.raises(SettingsError):
         EncryptingCodec(keys)
 
@@ -175,7 +175,7 @@ def test_keys_of_a_setting() -> None:
 @pytest.mark.parametrize(
     "text", ["", "new", "new:", ":b2xk", "new:???", f"new:{b64encode(b'short').decode()}", "a:!,b:!"]
 )
-def test_keys_that_no_setting_should_hold(text: str) -> None:
+def test_invalid_keys_of_a_setting_are_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="openssl rand"):
         parse_keys(text)
 

@@ -1,4 +1,4 @@
-"""Guards stand or fall together: decided without a database."""
+"""Guard rules, without a database."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GUARDED: dict[Loss, dict[str, object]] = {
 
 
 def holding(*broken: Loss) -> GuardEvidence:
-    """Evidence by which all guards of version 2 hold but these."""
+    """Evidence for which all guards of version 2 hold, except these."""
     found = GuardEvidence()
     found.versions[InstanceKey("", "i")] = 5 if Loss.VERSION in broken else 1
     if Loss.KEY in broken:
@@ -72,7 +72,7 @@ def test_each_guard_alone_stops_a_commit(reason: Loss) -> None:
 
 
 @pytest.mark.parametrize("pair", list(combinations([Loss.VERSION, *GUARDED], 2)))
-def test_of_several_broken_guards_the_first_in_the_order_of_locks_is_told(pair: tuple[Loss, Loss]) -> None:
+def test_the_first_conflict_in_lock_order_is_reported(pair: tuple[Loss, Loss]) -> None:
     (outcome,) = check_guards([guarded()], holding(*pair), lambda commit: None)
 
     assert isinstance(outcome, Lost)
@@ -90,7 +90,7 @@ def test_a_burst_that_is_stored_was_sent_before() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)), max_size=12))
 def test_in_a_batch_each_guard_has_one_winner(starts: list[tuple[int, int, int]]) -> None:
-    """Whatever keys, slots and rows the starts of a batch share, nobody wins against a winner before it."""
+    """For any shared keys, slots and rows, an accepted commit of a batch never conflicts with an earlier accepted one."""
     found = GuardEvidence()
     found.work |= {("", f"w{number}") for number in range(3)}
     batch = [

@@ -1,4 +1,4 @@
-"""Trying again: only what passes by itself, three times, further and further apart."""
+"""Retries: only transient errors, three times, with back-off."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.persistence.retry import DEFAULT_TRANSIENT, RetryPolicy, Transient
 
 
 class Database:
-    """Fails as often as it is told, and notes the waits."""
+    """An operation that fails a given number of times, and records the waits."""
 
     def __init__(self, *failures: Exception) -> None:
         self.failures = list(failures)
@@ -28,7 +28,7 @@ class Database:
         self.waits.append(seconds)
 
 
-async def test_what_passes_is_tried_again() -> None:
+async def test_transient_errors_are_retried() -> None:
     database = Database(ConnectionResetError(), TimeoutError())
 
     assert await retrying(database.ask, transient=DEFAULT_TRANSIENT, sleep=database.sleep) == "answer"
@@ -38,17 +38,17 @@ async def test_what_passes_is_tried_again() -> None:
     assert 0.75 <= database.waits[1] <= 1.25
 
 
-async def test_what_does_not_pass_ends_with_the_remedy() -> None:
+async def test_a_permanent_outage_names_the_remedy() -> None:
     database = Database(*(ConnectionResetError("gone") for _ in range(9)))
 
-    with pytest.raises(StoreUnavailable, match="Check that it runs") as caught:
+    with pytest.raises(StoreUnavailable, match="Check that the database runs") as caught:
         await retrying(database.ask, transient=DEFAULT_TRANSIENT, sleep=database.sleep)
 
     assert database.calls == 4
     assert isinstance(caught.value.__cause__, ConnectionResetError)
 
 
-async def test_what_is_not_transient_is_raised_at_once() -> None:
+async def test_other_errors_are_raised_at_once() -> None:
     database = Database(ValueError("wrong"))
 
     with pytest.raises(ValueError, match="wrong"):
@@ -73,7 +73,7 @@ async def test_policies_are_settings() -> None:
     assert database.waits == [3.0]
 
 
-def test_users_extend_what_is_transient() -> None:
+def test_users_extend_transient_errors() -> None:
     extended = DEFAULT_TRANSIENT.extended(TransientTypes((LookupError,)))
 
     assert extended.is_transient(KeyError())

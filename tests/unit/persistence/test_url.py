@@ -1,4 +1,4 @@
-"""From an address to a store, or to a message that says what is wrong with it."""
+"""Lookup of stores by address, and errors that name the remedy."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def test_addresses_of_our_own_stores(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("holdfast.db", "is no store address"),
-        ("", "is no store address"),
-        ("sqlite://holdfast.db", "With three slashes it is a file: sqlite:///holdfast.db"),
-        ("sqlite://", "names no file"),
+        ("holdfast.db", "is not a store address"),
+        ("", "is not a store address"),
+        ("sqlite://holdfast.db", "Write three slashes: sqlite:///holdfast.db"),
+        ("sqlite://", "has no file"),
         ("sqlite:///:memory:", "memory://"),
         ("sqlite:///a.db?mode=ro", "takes none"),
-        ("memory://name", "has no name"),
+        ("memory://name", "takes none"),
         ("sqlit:///a.db", "Did you mean sqlite?"),
-        ("oracle://host/db", "Others come as plugins"),
+        ("oracle://host/db", "package of the plugin"),
     ],
 )
-def test_addresses_that_are_wrong(url: str, message: str) -> None:
+def test_invalid_addresses(url: str, message: str) -> None:
     with pytest.raises(StoreMisconfigured) as caught:
         store_from_url(url)
 

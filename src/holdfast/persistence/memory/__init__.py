@@ -1,4 +1,4 @@
-"""The store without a database: the reference for the contract, and what tests use."""
+"""Memory store: the reference implementation of the store contract, used in tests."""
 
 from __future__ import annotations
 

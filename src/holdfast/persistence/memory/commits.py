@@ -1,4 +1,4 @@
-"""Commits in memory: judged one after the other, each written whole or not at all."""
+"""Commits of the memory store: guards are checked one commit at a time; each commit is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from holdfast.persistence.memory.tables import MemoryStoreBase, Tables
 
 
 class TableEvidence:
-    """The tables, asked as evidence."""
+    """Evidence read directly from the tables."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -63,13 +63,13 @@ class MemoryCommits(MemoryStoreBase):
     def _accept(self, commit: Commit) -> CommitOutcome | None:
         collision = next(_collisions(self._tables, commit), None)
         if collision is not None:
-            return Failed(AlreadyStored(f"{collision} is stored already. Ids are made once: give it a new one."))
+            return Failed(AlreadyStored(f"{collision} is stored already. Ids are never reused: give it a new one."))
         _write(self._tables, commit)
         return None
 
 
 def _collisions(tables: Tables, commit: Commit) -> Iterator[str]:
-    """What a database would refuse by a primary key."""
+    """Rows that a database would refuse because of their primary key."""
     tenant = commit.tenant
     seen: set[object] = set()
 

@@ -140,7 +140,7 @@ class MemoryDefinitions(MemoryStoreBase):
             self._tables.triggers[label.tenant, label.definition_id, row.id] = row
 
     def _settled(self, label: DefinitionVersion) -> DefinitionVersion:
-        """Work out which version is the latest, and count the change."""
+        """Mark the latest version, and increment the epoch."""
         versions = self._versions(label.tenant, label.definition_id)
         highest = max((row.version for row in versions), default=0)
         for row in versions:

@@ -1,4 +1,4 @@
-"""Owners of effects, in memory."""
+"""Effects and their owners, in memory."""
 
 from __future__ import annotations
 

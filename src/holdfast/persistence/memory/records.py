@@ -12,7 +12,7 @@ from holdfast.persistence.memory.tables import MemoryStoreBase, Tables, added
 
 
 def write_record(tables: Tables, row: RecordRow) -> None:
-    """Over whatever is there."""
+    """Insert a record, or overwrite the stored one with the next version."""
     place = (row.tenant, row.kind, row.id)
     stored = tables.records.get(place)
     tables.records[place] = (

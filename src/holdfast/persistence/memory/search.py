@@ -1,4 +1,4 @@
-"""Lists of instances, in memory: what filters and sorting mean, in the plainest form."""
+"""Lists of instances, in memory: the reference for filters and sorting."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class MemorySearch(MemoryStoreBase):
 
 
 class _Order:
-    """The place of a row in a list: a value that compares, then the id. Nothing comes last for times."""
+    """The position of a row in a list: the sort value, then the id. Missing times sort last."""
 
     def __init__(self, sort: InstanceSort, descending: bool) -> None:
         self._sort = sort

@@ -1,4 +1,4 @@
-"""The memory store, put together."""
+"""The memory store, composed of its parts."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class MemoryStore(
     MemoryUpkeep,
     MemoryRecords,
 ):
-    """Lost with its process. `MemoryStore(now=…)` runs by a clock of the test's own."""
+    """Its data is lost when the process ends. `MemoryStore(now=…)` uses the clock of a test."""
 
     name = "memory"
     transient: TransientErrors = DEFAULT_TRANSIENT
 
     async def open(self, *, migrate: bool = True) -> None:
-        """Nothing to connect to."""
+        """There is no connection."""
 
     async def close(self) -> None:
-        """Nothing to end: what is kept stays readable, so that a test may look."""
+        """Does nothing: the data stays readable for the assertions of a test."""
 
     async def migrate(self, *, check: bool = False) -> MigrationReport:
         return MigrationReport(schema=0)

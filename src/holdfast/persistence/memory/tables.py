@@ -1,4 +1,4 @@
-"""The tables of the memory store, and what its parts share: the tables, a clock, and a change that rings on change."""
+"""Tables of the memory store, and the base class of its parts: tables, clock and change notification."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def system_now() -> datetime:
 
 
 class Tables:
-    """Plain dictionaries by primary key. One event loop, no awaits between reading and writing: no locks."""
+    """Dictionaries by primary key. There is one event loop and no await between read and write, so no locks are needed."""
 
     def __init__(self) -> None:
         self.contents: dict[tuple[str, str], DefinitionContent] = {}
@@ -62,7 +62,7 @@ R = TypeVar("R")
 
 
 def added(table: dict[K, R], rows: Iterable[tuple[K, R]]) -> list[bool]:
-    """Add rows whose key is not there; which were."""
+    """Add rows whose key is not stored yet. True for each row that was added."""
     answers = []
     for key, row in rows:
         answers.append(key not in table)
@@ -71,7 +71,7 @@ def added(table: dict[K, R], rows: Iterable[tuple[K, R]]) -> list[bool]:
 
 
 class MemoryStoreBase:
-    """What every part of the memory store can reach."""
+    """State that all parts of the memory store share."""
 
     def __init__(self, now: Callable[[], datetime] = system_now) -> None:
         self._tables = Tables()
@@ -88,7 +88,7 @@ class MemoryStoreBase:
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         if self._changes == since:
             change = self._change
-            # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the change.
+            # Not `wait_for`: before Python 3.12 it may swallow a cancellation that arrives together with the event.
             with suppress(TimeoutError):
                 async with asyncio.timeout(timeout.total_seconds()):
                     await change.wait()

@@ -1,4 +1,4 @@
-"""Retention, export and figures, in memory."""
+"""Retention, export, import and statistics, in memory."""
 
 from __future__ import annotations
 

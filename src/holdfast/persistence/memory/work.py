@@ -128,6 +128,6 @@ class MemoryWork(MemoryCommits):
 
 
 def claim_order(row: WorkRow) -> tuple[int, float, str, str]:
-    """By priority; then what is due at once, then timers by their moment."""
+    """By priority, then rows without a due time, then timers by their due time."""
     moment = 0 if row.due is None else round(row.due.timestamp() * 1_000_000)
     return -row.priority, moment, row.tenant, row.id

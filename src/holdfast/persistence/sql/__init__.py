@@ -1,1 +1,1 @@
-"""Stores on SQL databases: the statements are written once, as scripts without I/O; a driver per database runs them."""
+"""SQL stores: statements are written once, as scripts without I/O, and a driver per database runs them."""

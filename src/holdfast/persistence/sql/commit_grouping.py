@@ -34,10 +34,10 @@ P = TypeVar("P", bound=Pending)
 
 
 class Grouping(Struct, frozen=True):
-    """What a database allows in one group, and how its bytes are counted."""
+    """The grouping rule of one database."""
 
     compatible: Callable[[Versions, Versions], bool]
-    """Whether a batch may join a group, by the versions of the group and of the batch."""
+    """Whether a batch may join a group, given the versions of both."""
     measure: Callable[[Sequence[Commit]], tuple[Versions, int]]
     """The versions that a batch writes, and its bytes."""
 

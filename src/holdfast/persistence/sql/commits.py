@@ -1,6 +1,6 @@
-"""The commit of a batch where the database is asked first and written then: SQLite and MySQL.
+"""Commit script of databases that read the guarded rows first and write afterwards: SQLite and MySQL.
 
-One script for the whole batch: gather the evidence under locks, check_guards, write the survivors table by table.
+One script for the whole batch: read the evidence under locks, check the guards, write the accepted commits table by table.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def commit_script(batch: Sequence[Commit], dialect: Dialect, codec: Codec) -> Sc
 
 
 def writes(commits: Sequence[Commit], dialect: Dialect, codec: Codec) -> Iterator[Statement]:
-    """Every row that these commits change. What goes is deleted first, so that a key may be used again at once."""
+    """Statements for every row that these commits change. Deletes come before inserts, so that a key can be reused."""
     with_instance = [(commit, commit.instance) for commit in commits if commit.instance is not None]
     yield from _instances(with_instance, codec)
     yield from _guards(with_instance)

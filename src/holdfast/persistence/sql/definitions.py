@@ -94,9 +94,8 @@ class SqlDefinitions(SqlStoreBase):
         triggers: Sequence[TriggerRow],
         expected: str | None,
     ) -> Script[DefinitionVersion]:
-        yield from self._count_up(
-            "epoch"
-        )  # Who counts has the row: others wait here, so that what is read next stays so.
+        # The counter's row is locked until the transaction ends, so the rows that are read next cannot change.
+        yield from self._count_up("epoch")
         labels = yield from self._labels(label.tenant, label.definition_id, self._dialect.lock)
         check_expected(label.definition_id, labels[-1].content if labels else "", expected)
         yield from self._put_content(labels, label, content)
@@ -141,7 +140,7 @@ class SqlDefinitions(SqlStoreBase):
     def _put_content(
         self, labels: Sequence[DefinitionVersion], label: DefinitionVersion, content: DefinitionContent
     ) -> Script[None]:
-        """Content is written once; a definition that is written in code takes no document."""
+        """Write the content once. A definition that is written in code takes no document."""
         hashes = sorted({row.content for row in labels} | {content.hash})
         stored = yield from all_of(
             "select hash, origin from hf_content where tenant = ? and hash in ({marks})", (label.tenant,), hashes
@@ -180,7 +179,7 @@ class SqlDefinitions(SqlStoreBase):
         return True
 
     def _settled(self, label: DefinitionVersion) -> Script[DefinitionVersion]:
-        """Mark the latest version, and give the label back as it is stored."""
+        """Mark the latest version, and return the label as it is stored."""
         labels = yield from self._labels(label.tenant, label.definition_id)
         highest = max((row.version for row in labels), default=0)
         wrong = [row for row in labels if row.latest != (row.version == highest)]

@@ -1,4 +1,4 @@
-"""What databases say differently."""
+"""SQL dialects: the fragments in which databases differ."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from msgspec import Struct
 class Dialect(Struct, frozen=True, kw_only=True):
     name: str
     lock: str = ""
-    """Behind a SELECT whose rows this transaction is about to change; empty where a write transaction is alone."""
+    """Locking clause of a SELECT. Empty if a write transaction excludes all others."""
     lock_free: str = ""
-    """The same for rows that nobody else has locked: claims."""
+    """Locking clause that skips rows which are already locked."""
     skip_existing: str = "on conflict do nothing"
-    """Behind an INSERT that leaves a row of the same key as it is."""
+    """Clause of an INSERT that skips rows whose key is stored already."""
     insert_once: str = ""
-    """Behind an INSERT that others race for: it then gives a row if it was written. Empty where nobody can race, or
-    where a key that is there is an error upon which the script is run again."""
+    """Clause of an INSERT with competitors: it returns a row only if it was written. Empty if write transactions exclude each
+    other, or if a duplicate key is an error after which the script runs again."""
     over_existing: str = "on conflict (tenant, kind, id) do update set"
-    """Behind an INSERT of a record: what is there is changed."""
+    """Upsert clause of an INSERT of a record."""
     new_value: str = "excluded.{column}"
-    """There, the value that was to be inserted."""
+    """The value to insert, within the upsert clause."""
     listing: str = "hf_instance"
-    """Where lists are read from: a table or a view with the columns of a summary."""
+    """Table or view with the columns of a summary, from which lists are read."""
     now: str | None = None
-    """A SELECT of microseconds since 1970; None asks the store's own clock, where the database has no other."""
+    """A SELECT of microseconds since 1970. None uses the clock of the process, for a database without its own."""
     text_order: str = ""
-    """Behind a text column in ORDER BY, to sort by code point."""
+    """Clause after a text column in ORDER BY, to sort by code point."""
     contains: str = "instr(lower({column}), ?) > 0"
-    """Whether a text holds a part, which is handed in lower case."""
+    """Condition for a substring, which is given in lower case."""

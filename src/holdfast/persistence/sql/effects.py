@@ -1,4 +1,4 @@
-"""Owners of effects."""
+"""Effects and their owners."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 

@@ -1,4 +1,4 @@
-"""Export and import of one instance with everything that belongs to it."""
+"""Export and import of one instance with all rows that belong to it."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 

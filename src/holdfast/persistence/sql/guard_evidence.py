@@ -1,6 +1,6 @@
-"""What the database holds of a batch's guards, read under the locks of the commit's transaction.
+"""Evidence for the guards of a batch, read under the locks of the commit's transaction.
 
-Read in the order of locks: instances by id, guards by name, consumed rows. Survivors change it as they are let through.
+Rows are read in lock order: instances by id, guards by name, consumed rows. Accepted commits change the evidence.
 """
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
@@ -20,11 +20,11 @@ from holdfast.persistence.sql.script import Script, all_of, ask, chunks, grouped
 from holdfast.persistence.sql.tables import moment_or_none
 
 _PAIRS_MAX = 100
-"""How many (instance, number) pairs one statement asks for."""
+"""Number of (instance, number) pairs in one statement."""
 
 
 class GuardEvidence:
-    """Evidence that was read before the batch was judged."""
+    """Evidence that is read before the guards of a batch are checked."""
 
     def __init__(self) -> None:
         self.versions: dict[InstanceKey, int] = {}
@@ -57,7 +57,7 @@ class GuardEvidence:
         return self.schedules.get((tenant, schedule_id))
 
     def apply(self, commit: Commit) -> None:
-        """A survivor's changes, for those behind it in the batch."""
+        """Apply an accepted commit, for the commits that follow in the batch."""
         tenant = commit.tenant
         for work_id in (*commit.work_consumed, *commit.work_dropped):
             self.work.discard((tenant, work_id))
@@ -93,7 +93,7 @@ def _versions(found: GuardEvidence, tenant: str, commits: Sequence[Commit], lock
 
 
 def _bursts(found: GuardEvidence, tenant: str, commits: Sequence[Commit]) -> Script[None]:
-    """Only for those whose version check is lost: were they sent before?"""
+    """Read the bursts of commits with a version conflict: they may have been sent before."""
     pairs = [
         (row.id, row.version)
         for row in (commit.instance for commit in commits)
@@ -112,7 +112,7 @@ def _bursts(found: GuardEvidence, tenant: str, commits: Sequence[Commit]) -> Scr
 
 
 def _holders(found: GuardEvidence, tenant: str, commits: Sequence[Commit], lock: str) -> Script[None]:
-    # Those that are given back are locked with the others, in one order: two commits that swap slots do not deadlock.
+    # Released guards are locked together with taken ones, in one order: two commits that swap slots do not deadlock.
     taken = {guard.ref for commit in commits for guard in commit.guards_taken}
     names = taken | {ref for commit in commits for ref in commit.guards_released}
     for kind, refs in sorted(grouped(sorted(names), lambda ref: ref.kind).items()):

@@ -70,7 +70,7 @@ class SqlInboxOutbox(SqlStoreBase):
         return fresh
 
     def _fitting(self, bookmarks: Sequence[BookmarkRow]) -> Script[list[list[InboxRow]]]:
-        # Asked after every burst that parks, and mostly for nothing: one look instead of one per bookmark.
+        # This runs after every burst that waits, and the inbox is usually empty: one query instead of one per bookmark.
         some = yield ask("select 1 from hf_inbox limit 1")
         if not some:
             return [[] for _ in bookmarks]

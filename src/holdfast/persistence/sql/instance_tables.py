@@ -1,4 +1,4 @@
-"""The tables of an instance: its row, journal, bookmarks, values, incidents, effects and guards."""
+"""Tables of an instance: its row, journal, bookmarks, values, incidents, effects and guards."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _read_instance(row: Sequence[Any], codec: Codec) -> InstanceRow:
 
 
 def read_summary(row: Sequence[Any]) -> InstanceSummary:
-    """Of the columns in `SUMMARY`."""
+    """Decode a row of the columns in `SUMMARY`."""
     return InstanceSummary(
         tenant=row[0], id=row[1], version=row[2], status=row[3], content=row[4], definition_id=row[5],
         definition_version=row[6], correlation_id=row[7], name=row[8], parent_id=row[9], system=bool(row[10]),

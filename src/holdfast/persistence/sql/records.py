@@ -1,4 +1,4 @@
-"""Records: their table, and the questions that are asked of it."""
+"""Records: their table and its queries."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -39,18 +39,18 @@ RECORD = Table(
     _read_record,
 )
 _CHANGES = ("instance_id", "owner", "status", "due", "updated", "payload")
-"""What a later version changes, besides its number."""
+"""Columns that a later version changes, besides the version."""
 _KEY = " where tenant = ? and kind = ? and id = ?"
 
 
 def written_over(dialect: Dialect) -> str:
-    """Behind an INSERT: a record that is there gets the next version."""
+    """Upsert clause of an INSERT: an existing record gets the next version."""
     changes = [f"{column} = {dialect.new_value.format(column=column)}" for column in _CHANGES]
     return f"{dialect.over_existing} version = hf_record.version + 1, {', '.join(changes)}"
 
 
 def first_version(row: RecordRow, codec: Codec) -> tuple[Value, ...]:
-    """What a commit inserts: whatever number the row carries, the store counts."""
+    """The row that a commit inserts. The store assigns the version and ignores the version of the row."""
     encoded = _record(row, codec)
     return *encoded[:3], 1, *encoded[4:]
 

@@ -1,8 +1,8 @@
-"""SQL without I/O. A script is a generator that yields statements and is sent their rows; it returns its result.
+"""Scripts: SQL without I/O. A script is a generator that yields statements, receives their rows and returns its result.
 
-So each question to a database is written once, in a straight line, and a driver runs it where its database wants it:
-in a thread (SQLite), or awaiting a connection (PostgreSQL, MySQL). A script runs in one transaction; it sees `?` as
-placeholder and never counts changed rows, which databases count differently.
+A query is written once for all databases, and each driver runs it in its own way: in a thread (SQLite), or awaiting a
+connection (PostgreSQL, MySQL). A script runs in one transaction. It uses `?` as placeholder and never reads the number of
+changed rows, because databases count them differently.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ Value = str | int | bytes | None
 Rows = Sequence[Sequence[Any]]
 
 CHUNK = 500
-"""How many values one IN list holds: below every database's limit of parameters."""
+"""Values in one IN list: below the parameter limit of every database."""
 
 
 class Statement(NamedTuple):
     sql: str
     values: Sequence[Any]
-    """Parameters; with `many`, a list of them."""
+    """Parameters; with `many`, one sequence of parameters per execution."""
     many: bool = False
-    """The same statement for each; gives no rows."""
+    """Execute the statement once per sequence of parameters. Returns no rows."""
 
 
 Script = Generator[Statement, Rows, T]
@@ -50,7 +50,7 @@ def chunks(values: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
 
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Items by key, in the order in which they came."""
+    """Items by key, in their original order."""
     groups: dict[K, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -58,7 +58,7 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 
 def all_of(sql: str, before: Sequence[Value], values: Sequence[Value]) -> Script[Rows]:
-    """Ask for any number of values: `sql` holds `{marks}` where the IN list goes."""
+    """Query any number of values in chunks. `sql` contains `{marks}` in place of the IN list."""
     found: list[Sequence[Any]] = []
     for part in chunks(values):
         found += yield ask(sql.format(marks=marks(len(part))), *before, *part)

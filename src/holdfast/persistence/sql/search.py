@@ -1,4 +1,4 @@
-"""Lists of instances: filters and order as SQL."""
+"""Lists of instances: filters and sorting as SQL."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -28,7 +28,7 @@ _OPTIONAL_TEXTS = frozenset({InstanceSort.NAME, InstanceSort.CORRELATION, Instan
 _TEXTS = _OPTIONAL_TEXTS | {InstanceSort.ID, InstanceSort.STATUS, InstanceSort.DEFINITION}
 _TIMES = frozenset({InstanceSort.CREATED, InstanceSort.UPDATED, InstanceSort.FINISHED})
 _EARLIEST, _LATEST = -(2**62), 2**62
-"""Where a time that is missing sorts: last, in either direction."""
+"""Sort values of a missing time, which sorts last in either direction."""
 _SEARCHED = ("id", "definition_id", "correlation_id", "name")
 
 
@@ -48,7 +48,7 @@ class SqlSearch(SqlStoreBase):
         return await self._read(self._counts(tenant, filter))
 
     async def _seen(self, query: InstanceQuery) -> bool:
-        """Wait until the list has the position that was asked for; False if it did not come in time."""
+        """Wait until the list contains the requested position. False after the timeout."""
         if query.position is None:
             return True
         until = monotonic() + query.patience.total_seconds()
@@ -141,7 +141,7 @@ def _times(filter: InstanceFilter) -> Iterator[tuple[str, Sequence[Value]]]:
 
 
 def _column(query: InstanceQuery) -> str:
-    """The column as it sorts: nothing as the empty text, a time that is missing last."""
+    """The sort expression of a column: a missing text sorts as the empty text, a missing time last."""
     column = query.sort.value
     if query.sort in _OPTIONAL_TEXTS:
         return f"coalesce({column}, '')"
@@ -151,7 +151,7 @@ def _column(query: InstanceQuery) -> str:
 
 
 def _value(row: InstanceSummary, query: InstanceQuery) -> SortValue:
-    """The same for a row in hand: what its cursor holds."""
+    """The sort value of a row, for its cursor."""
     value = getattr(row, query.sort.value)
     if query.sort in _OPTIONAL_TEXTS:
         return value or ""

@@ -1,4 +1,4 @@
-"""What every part of a SQL store can reach: the dialect, the codec, the clock, and a driver that runs scripts."""
+"""Base class of the parts of a SQL store: dialect, codec, clock, and a driver that runs scripts."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class SqlStoreBase(ABC):
 
     @abstractmethod
     async def _read(self, script: Script[T]) -> T:
-        """Run in one snapshot."""
+        """Run a script in one snapshot."""
 
     @abstractmethod
     async def _write(self, make: Callable[[], Script[T]]) -> T:
-        """Run in one transaction, durable when it returns; made anew each time it is tried again."""
+        """Run a script in one transaction, which is durable when it returns. Each retry makes a new script."""
 
     def _micros_now(self) -> Script[int]:
-        """By the database's clock."""
+        """The time of the database's clock."""
         if self._dialect.now is None:
             return micros(self._now())
         rows = yield ask(self._dialect.now)
@@ -45,7 +45,7 @@ class SqlStoreBase(ABC):
         return int(rows[0][0])
 
     def _count_up(self, counter: str) -> Script[int]:
-        """Grow a counter and hold its row until the transaction ends: who counts up waits for others who do."""
+        """Increment a counter and lock its row until the transaction ends. Concurrent increments wait."""
         yield ask("update hf_counter set value = value + 1 where name = ?", counter)
         rows = yield ask("select value from hf_counter where name = ?", counter)
         return int(rows[0][0])

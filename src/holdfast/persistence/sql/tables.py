@@ -1,6 +1,6 @@
-"""Rows and columns: how each struct is written to its table and read back.
+"""Table mapping: encodes structs to rows and decodes them.
 
-Times are microseconds since 1970, flags 0 or 1, payloads go through the codec with the name of their column and tenant.
+Times are microseconds since 1970, flags are 0 or 1. Payloads pass through the codec with the name of their column and tenant.
 """
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
@@ -29,7 +29,7 @@ def micros(moment: datetime) -> int:
 
 @lru_cache(maxsize=64)
 def common_micros(moment: datetime) -> int:
-    """The same for a moment that many rows share: what is written together has one."""
+    """`micros` with a cache: rows that are written together share a time."""
     return micros(moment)
 
 
@@ -39,7 +39,7 @@ def micros_or_none(moment: datetime | None) -> int | None:
 
 @lru_cache(maxsize=4096)
 def moment(number: int) -> datetime:
-    """Remembered: what is written together has the same moments, and is read together."""
+    """The time of a stored number. Cached: rows that are written together share their times, and are read together."""
     return EPOCH + timedelta(microseconds=number)
 
 
@@ -48,7 +48,7 @@ def moment_or_none(number: int | None) -> datetime | None:
 
 
 class Table(Generic[R]):
-    """One table: its columns in the order in which rows are encoded and decoded."""
+    """One table with its columns, in the order in which rows are encoded and decoded."""
 
     def __init__(self, name: str, columns: str, encode: Encode[R], decode: Decode[R]) -> None:
         self.name = name
@@ -58,7 +58,7 @@ class Table(Generic[R]):
         self.decode = decode
         places = ", ".join("?" * len(self.names))
         self.insert = f"insert into {name} ({columns}) values ({places})"
-        """Refuses a row whose key is there."""
+        """Fails for a row whose key is stored already."""
         self.select = f"select {columns} from {name}"
 
     def rows(self, found: Sequence[Sequence[Any]], codec: Codec) -> list[R]:

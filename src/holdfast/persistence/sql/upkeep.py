@@ -1,4 +1,4 @@
-"""Retention, keys, figures."""
+"""Retention, expired idempotency keys and statistics."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -27,7 +27,7 @@ INSTANCE_TABLES = (
     "hf_outbox",
     "hf_record",
 )
-"""Tables whose rows go with their instance, by the column `instance_id`. Guards apart: keys outlive it."""
+"""Tables whose rows are deleted with their instance, by the column `instance_id`. Not guards: keys outlive the instance."""
 
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 NO_LIVE_RELATIVES = f"""

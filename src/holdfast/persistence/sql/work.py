@@ -24,7 +24,8 @@ class SqlWork(SqlStoreBase):
         return await self._write(lambda: self._enqueue(rows))
 
     def work_statements(self, row: WorkRow) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """No word to other nodes: a NOTIFY would make the commits of all who start wait for each other (rule M9)."""
+        """Statements that insert a row in the caller's own transaction. They send no NOTIFY, which would serialise the commits
+        of all callers (rule M9)."""
         places = ", ".join(f":{name}" for name in WORK.names)
         values = dict(zip(WORK.names, WORK.encode(row, self._codec), strict=True))
         return [(f"insert into {WORK.name} ({WORK.columns}) values ({places})", values)]
@@ -80,10 +81,10 @@ class SqlWork(SqlStoreBase):
     def _claimable(
         self, queues: Sequence[str], limit: int, lacking: Collection[str], held: Collection[tuple[str, str]]
     ) -> Script[list[WorkRow]]:
-        """Due rows in order: those of no moment by urgency, and timers by urgency and moment.
+        """Due rows in order: rows without a due time by urgency, and timers by urgency and due time.
 
-        Two ranges of one index, so that a million timers of tomorrow cost nothing. `held` rows are skipped here where
-        the database cannot skip them.
+        Two ranges of one index, so a million timers of tomorrow cost nothing. `held` rows are skipped here if the database
+        cannot skip them.
         """
         now = yield from self._micros_now()
         others = f" and content not in ({marks(len(lacking))})" if lacking else ""
@@ -104,7 +105,7 @@ class SqlWork(SqlStoreBase):
         return sorted(found, key=claim_order)[:limit]
 
     def _move_work(self, row: WorkRow, attempts: int, due: datetime | None) -> Script[WorkRow | None]:
-        """Who holds the row in a claim is not waited for: it may be waiting for a connection that would wait here."""
+        """Never waits for a claim that holds the row: that claim may be waiting for the connection that would wait here."""
         one = " where tenant = ? and id = ?"
         found = WORK.rows((yield ask(WORK.select + one + self._dialect.lock_free, row.tenant, row.id)), self._codec)
         if not found or (found[0].attempts, found[0].due) != (row.attempts, row.due):
@@ -114,7 +115,7 @@ class SqlWork(SqlStoreBase):
         return replace(found[0], attempts=attempts, due=due)
 
     def _defer(self, rows: Sequence[WorkRow], due: datetime) -> Script[None]:
-        """Nor is it here: what somebody has in hand is put off by them, if at all."""
+        """Skips rows that a claim holds: only that claim may defer them."""
         free: list[tuple[int, str, str]] = []
         for tenant, group in grouped(rows, lambda row: row.tenant).items():
             ids = [row.id for row in group]
@@ -124,7 +125,7 @@ class SqlWork(SqlStoreBase):
             yield each("update hf_work set due = ? where tenant = ? and id = ?", free)
 
     def _until_due(self, queues: Sequence[str]) -> Script[timedelta | None]:
-        """The first row of each range that claims read: of those that wait for no moment, since when it waits."""
+        """Time until the first row of either range is due. A row without a due time counts from its creation."""
         now = yield from self._micros_now()
         moments: list[int] = []
         for queue in queues:
@@ -189,5 +190,5 @@ class SqlWork(SqlStoreBase):
 
 
 def claim_order(row: WorkRow) -> tuple[int, int, str, str]:
-    """The order of claims over both ranges."""
+    """The order of claimed rows, over both ranges of the index."""
     return -row.priority, 0 if row.due is None else common_micros(row.due), row.tenant, row.id

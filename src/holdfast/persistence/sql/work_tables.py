@@ -1,4 +1,4 @@
-"""The tables of work, mail, schedules, nodes and definitions."""
+"""Tables of work, inbox, outbox, schedules, nodes and definitions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.persistence.sql.tables import Table, common_micros, micros, micros
 from holdfast.ports import Codec
 
 AT_ONCE = 0
-"""The due time of rows that wait for no moment: they sort before all others, by urgency."""
+"""The due time of rows without one: they sort before all others, by urgency."""
 
 
 def _work(row: WorkRow, codec: Codec) -> tuple[Any, ...]:

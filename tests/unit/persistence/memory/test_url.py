@@ -1,4 +1,4 @@
-"""The address of a store in memory: it has no name."""
+"""Address of the memory store, which takes no name."""
 
 from __future__ import annotations
 

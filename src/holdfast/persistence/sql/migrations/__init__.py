@@ -1,4 +1,4 @@
-"""Migrations: numbered, forward only, plain SQL, one folder per dialect. `schema.sql` is what they add up to."""
+"""Migrations: numbered, forward only, plain SQL, one folder per dialect. `schema.sql` is the result of all of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Migration(Struct, frozen=True, kw_only=True):
 
 
 def statements_of(text: str) -> list[str]:
-    """The statements of a file: a semicolon at the end of a line ends one, lines that begin with -- are comments."""
+    """Split a file into statements. A semicolon at the end of a line ends one; lines that begin with -- are comments."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
     return [part.strip() for part in "\n".join(lines).replace(";\n", ";\n\0").split("\0") if part.strip()]
 
@@ -52,7 +52,7 @@ def migrations_of(dialect: str) -> list[Migration]:
 
 
 def pending_after(applied: Sequence[tuple[int, str]], known: Sequence[Migration]) -> list[Migration]:
-    """What must still be applied, given (number, checksum) of what is; refuses a schema that is not of our past."""
+    """Migrations that are not applied yet, given (number, checksum) of the applied ones. Refuses an unknown schema."""
     checksums = {migration.number: migration for migration in known}
     for number, checksum in sorted(applied):
         if number not in checksums:
@@ -63,15 +63,15 @@ def pending_after(applied: Sequence[tuple[int, str]], known: Sequence[Migration]
             )
         if checksums[number].checksum != checksum:
             raise SchemaMismatch(
-                f"Migration {checksums[number].label} is applied with another content than it has in this version. "
-                "Use the version of Holdfast that made the schema, or a fresh database."
+                f"Migration {checksums[number].label} was applied with other content than it has in this version. "
+                "Use the version of Holdfast that created the schema, or a new database."
             )
     done = {number for number, _ in applied}
     return [migration for migration in known if migration.number not in done]
 
 
 def check_current(pending: Sequence[Migration], newest_applied: int) -> None:
-    """Refuse to work on a schema that is older than the code."""
+    """Refuse a schema that is older than the code."""
     if pending:
         raise SchemaMismatch(
             f"The database has schema {newest_applied}, this version of Holdfast needs {pending[-1].number}. "

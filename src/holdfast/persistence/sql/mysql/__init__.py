@@ -1,4 +1,4 @@
-"""MySQL 8 and MariaDB 10.6 or newer: look under locks, compare in Python, write the survivors (rule M16)."""
+"""MySQL 8 and MariaDB 10.6 or newer: read under locks, check guards in Python, write the accepted commits (rule M16)."""
 
 from __future__ import annotations
 

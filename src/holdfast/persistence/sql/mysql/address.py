@@ -1,4 +1,4 @@
-"""Where a MySQL server is, and as whom to go there."""
+"""Address and credentials of a MySQL server."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class MysqlAddress:
     database: str = ""
     unix_socket: str | None = None
     tls: SSLContext | None = field(default=None, repr=False)
-    """None: not encrypted."""
+    """None for an unencrypted connection."""
     connect_timeout: timedelta = timedelta(seconds=10)
-    """How long the server may take to answer a connection."""
+    """Time that the server may take to accept a connection."""
 
     @property
     def place(self) -> str:

@@ -1,7 +1,7 @@
-"""Hearing of others' commits. MySQL has nothing to listen to, so who waits looks at the sum of all commits.
+"""Change notification by polling: MySQL has no LISTEN, so waiting calls poll the number of commits.
 
-A number that every commit counts up would make all commits of a cluster wait for each other; so each connection has a
-lane of its own in `hf_change`, and only the sum is looked at. Commits of this process notify_change at once.
+One counter that every commit increments would serialise all commits of a cluster. So each connection increments its own row
+of `hf_change`, and the sum of all rows is polled. Commits of this process wake waiting calls at once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ChangePoll:
                 if number != since or left <= 0:
                     return number
                 try:
-                    # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the waiter.
+                    # Not `wait_for`: before Python 3.12 it may swallow a cancellation that arrives with the event.
                     async with asyncio.timeout(min(left, _POLL_INTERVAL)):
                         await waiter.wait()
                 except TimeoutError:

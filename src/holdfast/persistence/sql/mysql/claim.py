@@ -1,11 +1,11 @@
-"""Claims: work rows that are locked as long as the claim's transaction is open, skipped by all others (SKIP LOCKED).
+"""Claims: work rows are locked as long as the claim's transaction is open; other claims skip them (SKIP LOCKED).
 
-The claim's commit is that transaction. It takes its instances' locks after its rows', against the order of locks; that
-makes no circle, since no commit ever waits for a row as a hint (see `commits`), and a commit that consumes a row which
-another process has in hand is told by the server at once and comes again.
+The claim's commit uses that transaction. It locks its instances after its work rows, against the lock order. This cannot
+deadlock: no commit waits for a work row that it only drops (see `commits`), and a commit that consumes a row of another
+process' claim fails at once and is retried.
 
-What the same process asks for rows in its own hands (count an attempt, put one back) lets go of the locks first: the
-rows are kept from its other claims by name, and from other processes by the guard of whoever consumes them.
+When the same process changes rows of its own claim (count an attempt, defer a row), it releases the locks first. From then
+on, its other claims leave these rows out by their keys, and other processes are stopped by the guard of the consuming commit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RowKey = tuple[str, str]
 
 
 class ClaimStore(Protocol):
-    """What a claim needs of its store."""
+    """The part of the store that a claim uses."""
 
     def script_of(self, batch: Sequence[Commit]) -> Script[list[CommitOutcome]]: ...
     def notify_change(self) -> None: ...
@@ -47,14 +47,14 @@ class MysqlClaim:
         self.rows = rows
         self.epoch = epoch
         self.consumed: set[RowKey] = set()
-        """What its commits were let to consume: gone."""
+        """Work rows that its commits have consumed."""
 
     @property
     def locked(self) -> bool:
         return self._session is not None
 
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
-        """In the claim's own transaction, if it goes well the first time; else as any commit, by its guards."""
+        """Commit in the claim's own transaction. If that fails, commit like any other batch, by its guards."""
         check_batch(batch)
         if not batch:
             return []
@@ -95,7 +95,7 @@ class MysqlClaim:
 
 
 class HeldClaims:
-    """What the claims of this process hold, by row."""
+    """Open claims of this process, by row."""
 
     def __init__(self) -> None:
         self._claims: dict[RowKey, MysqlClaim] = {}
@@ -109,7 +109,7 @@ class HeldClaims:
                 del self._claims[key_of(row)]
 
     def unlocked(self) -> frozenset[RowKey]:
-        """Rows that only their names keep from other claims."""
+        """Rows of open claims that are no longer locked: other claims must leave them out."""
         return frozenset(key for key, claim in self._claims.items() if not claim.locked and key not in claim.consumed)
 
     async def release(self, keys: Collection[RowKey]) -> None:

@@ -1,8 +1,7 @@
-"""The commit of a batch on MySQL: the shared script, but for hints.
+"""Commit script of MySQL: the shared script, except for dropped work rows.
 
-A commit that no longer needs a timer deletes it if nobody has it in hand, else it leaves it (rule H8): whoever has it
-waits for this commit's instance, and would wait for ever if this commit waited for the timer. A timer whose bookmark is
-gone does no harm.
+A commit that no longer needs a timer deletes its work row unless a claim holds it (rule H8). That claim waits for the
+instance of this commit, so waiting for the row would be a deadlock. A timer without its bookmark is harmless.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def commit_script(batch: Sequence[Commit], dialect: Dialect, codec: Codec) -> Sc
 
     def accept(commit: Commit) -> None:
         found.apply(commit)
-        if commit.instance is not None:  # callers who race for the same version are judged together
+        if commit.instance is not None:  # Callers that compete for the same version may share a batch.
             key = InstanceKey(commit.tenant, commit.instance.id)
             found.versions[key] = commit.instance.version
             found.bursts[key, commit.instance.version] = commit.burst_id
@@ -51,7 +50,7 @@ def commit_script(batch: Sequence[Commit], dialect: Dialect, codec: Codec) -> Sc
 
 
 def _by_primary_key(script: Script[T]) -> Script[T]:
-    """A small table would be scanned otherwise, and others' rows waited for that the batch has nothing to do with."""
+    """Force the primary key: MySQL would scan a small table, and wait for locked rows that the batch does not use."""
     return rewritten(script, lambda sql: sql.replace(" where ", " force index (primary) where ", 1))
 
 

@@ -1,7 +1,8 @@
-"""What runs the scripts of one MySQL store: connections for readers, writers and claims, and two lanes for commits.
+"""Driver of one MySQL store: runs scripts on pools of connections for reads, writes and claims, and group commit.
 
-Three pools, so that a claim that is open never takes the connection that it waits for. Every attempt is a transaction of
-its own: after a duplicate key or a deadlock everything is undone, since the locks that are left would be the next deadlock.
+There are three pools, so an open claim never occupies a connection that it waits for. Every attempt is a separate
+transaction: after a duplicate key or a deadlock everything is rolled back, because the remaining locks would cause the next
+deadlock.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ CommitScript = Callable[[Sequence[Commit]], Script[list[CommitOutcome]]]
 READERS, WRITERS, CLAIMS = 4, 4, 16
 
 _IMMEDIATE_RETRIES = {DEADLOCK: 10, DUPLICATE: 2}
-"""How often to look and write again at once: a deadlock's victim, and what somebody wrote between look and write."""
+"""Immediate retries by error code: for the victim of a deadlock, and for a row that was inserted between read and write."""
 
 
 class MysqlDriver:
-    """Open between `open` and `close`, in the process and the loop that opened it."""
+    """Usable between `open` and `close`, in the process and event loop that opened it."""
 
     def __init__(
         self, address: MysqlAddress, script: CommitScript, transient: TransientErrors, policy: RetryPolicy
@@ -58,7 +59,7 @@ class MysqlDriver:
         self._prepare()
 
     def _prepare(self) -> None:
-        """What belongs to one loop, from `open` to `close`."""
+        """Create the objects that belong to one event loop, from `open` to `close`."""
         self._idle = asyncio.Event()
         self._readers = Pool(self.address, ConnectionUse.READ, READERS)
         self._writers = Pool(self.address, ConnectionUse.WRITE, WRITERS)
@@ -83,7 +84,7 @@ class MysqlDriver:
         self._process = os.getpid()
 
     async def close(self) -> None:
-        """What was asked before is finished first."""
+        """Finish all running calls, then close the pools."""
         if self._process is None or self._process != os.getpid():
             return
         self._process = None
@@ -102,7 +103,7 @@ class MysqlDriver:
         return await self._retried(apply)
 
     async def read(self, script: Script[T]) -> T:
-        """In one snapshot. A connection that turns out to be broken is replaced before the first answer."""
+        """Run a script in one snapshot. A broken connection is replaced before the first reply."""
         self.check_open()
         try:
             first = next(script)
@@ -122,7 +123,7 @@ class MysqlDriver:
             return result
 
     async def write(self, make: Callable[[], Script[T]]) -> T:
-        """In one transaction, durable when it returns."""
+        """Run a script in one transaction, which is durable when it returns."""
         self.check_open()
         with self._counted():
             return await self._retried(lambda: self._transaction(make))
@@ -133,7 +134,7 @@ class MysqlDriver:
             return await self._retried(lambda: self._group_commit.submit(batch))
 
     async def claimed(self, make: Callable[[], Script[T]], hold: Callable[[Session, T], C]) -> C:
-        """A script whose locks last: its transaction stays open in the hands of what `hold` makes of it."""
+        """Run a script whose transaction, with its locks, stays open. `hold` makes the object that owns the session."""
         self.check_open()
 
         async def take() -> C:
@@ -153,7 +154,7 @@ class MysqlDriver:
         if self._process != os.getpid():
             raise forked()
         if self._loop is not asyncio.get_running_loop():
-            raise StoreClosed("The store was opened in another event loop. Open a store of its own in each loop.")
+            raise StoreClosed("The store was opened in another event loop. Open a separate store in each loop.")
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         return await self.changes.wait(since, timeout)
@@ -169,8 +170,8 @@ class MysqlDriver:
 
     @asynccontextmanager
     async def _unpooled(self) -> AsyncIterator[Session]:
-        """A connection outside the pools: for migrations, also before the store is open."""
-        session = await Session.connect(self.address, limited=False)  # Large tables take their time.
+        """A connection outside the pools, for migrations. Works before the store is open."""
+        session = await Session.connect(self.address, limited=False)  # A migration of a large table takes long.
         try:
             yield session
         finally:
@@ -226,7 +227,7 @@ class MysqlDriver:
         return result
 
     async def _commit_group(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
-        """All at once; if the database refuses, each half by itself, until the poison stands alone."""
+        """Commit a batch in one transaction. If the database refuses it, bisect until the refused commit is alone."""
         try:
             return await self._transaction(lambda: self._script(batch), "commit.done")
         except Exception as error:

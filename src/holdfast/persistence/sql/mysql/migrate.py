@@ -1,8 +1,8 @@
-"""Migrations of a MySQL database: under a lock of the server, one statement at a time.
+"""Migrations of a MySQL database, under a lock of the server, one statement at a time.
 
-CREATE and ALTER commit at once here, so a migration cannot be undone as a whole. Instead each statement is counted as a
-step once it is done; whoever comes after a crash goes on behind the last step. The one statement that may have been done
-without being counted is known by the server's answer that it is done already.
+CREATE and ALTER commit implicitly in MySQL, so a migration cannot be rolled back. Instead each statement is counted as a
+step once it is done, and a migration continues after the last counted step when it crashed. The one statement that may be
+done but not counted is recognised by the server's "already exists" error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TABLE = """create table if not exists hf_migration (
 ) engine = InnoDB row_format = dynamic"""
 
 _LOCK_TIMEOUT = timedelta(minutes=5)
-"""How long to wait for another node that migrates."""
+"""Time to wait for another node's migration."""
 
 Applied = list[tuple[int, str]]
 
@@ -63,12 +63,12 @@ async def _applied(session: Session) -> Applied:
             raise
         return []
     finally:
-        await session.rollback()  # the next look must see what others have done meanwhile
+        await session.rollback()  # The next read needs a new snapshot.
     return [(number, checksum) for number, checksum in rows]
 
 
 def _lock_of(database: str) -> str:
-    """Locks are the server's, not the database's, and have short names."""
+    """The lock name of a database. Locks are global to the server, and their names are short."""
     return f"holdfast:migrate:{blake2b(database.encode(), digest_size=12).hexdigest()}"
 
 
@@ -77,7 +77,7 @@ async def _take(session: Session, lock: str) -> None:
     if rows[0][0] != 1:
         raise StoreUnavailable(
             f"Another node has been migrating the database for {_LOCK_TIMEOUT.total_seconds():.0f} seconds. Wait until it is "
-            "done; if it hangs, end its connection on the server."
+            "done. If it hangs, kill its connection on the server."
         )
 
 
@@ -85,8 +85,8 @@ async def _apply(session: Session, migration: Migration) -> None:
     begun = await session.ask("select checksum, steps from hf_migration where number = ?", migration.number)
     if begun and begun[0][0] != migration.checksum:
         raise SchemaMismatch(
-            f"Migration {migration.label} broke off half-way with another content than it has in this version. "
-            "Finish it with the version of Holdfast that began it, or use a fresh database."
+            f"Migration {migration.label} was interrupted, and has other content in this version. "
+            "Finish it with the version of Holdfast that started it, or use a new database."
         )
     if not begun:
         await session.ask(
@@ -109,7 +109,8 @@ async def _apply(session: Session, migration: Migration) -> None:
 
 
 async def _step(session: Session, statement: str, *, may_be_done: bool) -> None:
-    """What writes rows is counted in its own transaction; what changes tables may be done and not be counted."""
+    """Run one statement. A schema change may have been done before without being counted; changes of rows are counted in
+    their own transaction."""
     try:
         await session.send(statement.rstrip(";"))
     except MysqlError as error:

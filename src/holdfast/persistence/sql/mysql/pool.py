@@ -1,4 +1,4 @@
-"""Connections that are kept open, of one kind. A connection that broke takes along those that wait: they broke too."""
+"""Pool of connections for one use. A lost connection drops all idle ones, which are most likely lost as well."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.persistence.sql.mysql.errors import MysqlError, is_lost
 from holdfast.persistence.sql.mysql.session import ConnectionUse, Session
 
 _PING_AFTER_IDLE = 30.0
-"""Seconds without use after which a connection is asked whether it lives."""
+"""Idle seconds after which a connection is pinged before it is used."""
 
 
 class Pool:
@@ -25,7 +25,7 @@ class Pool:
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
-        """A connection without a transaction; what is not committed when the block ends is undone."""
+        """A connection without a transaction. Uncommitted changes are rolled back at the end of the block."""
         session = await self.take()
         try:
             yield session
@@ -48,7 +48,7 @@ class Pool:
             raise
 
     async def give(self, session: Session, error: BaseException | None = None) -> None:
-        """Give it back, undone; drop it if the error left it in the middle of a sentence."""
+        """Return a connection after a rollback. Drop it if the error left it in an unknown state."""
         try:
             if isinstance(error, asyncio.CancelledError | GeneratorExit) or not session.usable:
                 session.drop()

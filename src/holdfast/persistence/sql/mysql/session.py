@@ -1,7 +1,7 @@
-"""One connection to a server, set up as rule M16 asks, and how a script is run on it.
+"""Session: one connection to a server with the settings of rule M16, on which scripts run.
 
-Autocommit is off: the first statement begins the transaction. Writers work under READ COMMITTED, since under MySQL's
-default two *different* absent keys deadlock (Y4); readers see one snapshot and cannot write.
+Autocommit is off: the first statement begins the transaction. Writers use READ COMMITTED, because under MySQL's default
+isolation level two *different* absent keys deadlock (Y4). Readers see one snapshot and cannot write.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from holdfast.persistence.sql.script import Rows, Script, Statement, ask
 T = TypeVar("T")
 
 CHANGE_COUNTERS = 256
-"""Rows of `hf_change`: each connection counts its commits in one of them, so that nobody waits for another's."""
+"""Rows of `hf_change`. Each connection counts its commits in one of them, so that commits do not wait for each other."""
 
 _SQL_MODE = "STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION"
 _IDLE_TIMEOUT = "/*M!100301, idle_transaction_timeout = 30 */ /*!80000, wait_timeout = 30 */"
-"""A process that is frozen, or whose machine is gone, keeps its connection, and with it the rows of its claim. After so many
-seconds the server lets go of them for others. MySQL knows no such limit of transactions, only one of connections."""
+"""A frozen process, or one whose machine is gone, keeps its connection open and its claimed rows locked. After so many
+seconds the server releases them. MySQL has no such timeout for transactions, only one for connections."""
 _SETTINGS = f"set session sql_mode = '{_SQL_MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = 20 {_IDLE_TIMEOUT}"
 REPLY_TIMEOUT = timedelta(seconds=60)
-"""How long a statement may take. A line that fell silent (a server that vanished, a proxy that hangs) says nothing by itself:
-without a limit whoever asked would wait for ever."""
+"""Time that a statement may take. A vanished server or a hanging proxy sends nothing, so without a limit the caller would
+wait forever."""
 _ABOUT = "select version(), @@max_allowed_packet, connection_id(), @@innodb_read_only"
 _HEADROOM = 1024
 _PING_TIMEOUT = 5.0
-"""Seconds that one may take to say that it lives."""
+"""Seconds that a ping may take."""
 _OLDEST_VERSIONS = {"MySQL": (8, 0, 1), "MariaDB": (10, 6, 0)}
 
 
 class ConnectionUse(Enum):
-    """What a connection is for."""
+    """The use of a connection, with the statement that sets its isolation level."""
 
     WRITE = "set session transaction isolation level read committed, read write"
     READ = "set session transaction isolation level repeatable read, read only"
@@ -58,7 +58,7 @@ def _text(raw: bytes | str) -> str:
 
 _CONVERSIONS: Mapping[Any, Any] = {
     **conversions,
-    FIELD_TYPE.VAR_STRING: _text,  # VARBINARY: our texts. Payloads are BLOBs, and stay bytes.
+    FIELD_TYPE.VAR_STRING: _text,  # Texts are stored as VARBINARY. Payloads are BLOBs and stay bytes.
     FIELD_TYPE.STRING: _text,
 }
 
@@ -66,7 +66,7 @@ _connect: Callable[..., Awaitable[Any]] = asyncmy.connect
 
 
 class Session:
-    """A connection, with what is known of its server and of its transaction."""
+    """A connection with the state of its server and its transaction."""
 
     def __init__(self, connection: Any, reply_timeout: timedelta | None = None) -> None:
         self._connection = connection
@@ -81,7 +81,7 @@ class Session:
     async def connect(
         cls, address: MysqlAddress, use: ConnectionUse = ConnectionUse.WRITE, *, limited: bool = True
     ) -> Session:
-        """One that is not `limited` waits as long as a statement takes."""
+        """Open a connection. Statements of a connection that is not `limited` have no timeout."""
         try:
             connection = await _connect(
                 host=address.host,
@@ -97,9 +97,9 @@ class Session:
                 autocommit=False,
                 program_name="holdfast",
             )
-        except RuntimeError as error:  # MySQL 8's way to send a password needs the package cryptography
+        except RuntimeError as error:  # The authentication of MySQL 8 needs the package cryptography.
             raise StoreMisconfigured(
-                f"The way in which the server at {address.place} asks for the password needs another package ({error}). "
+                f"The authentication method of the server at {address.place} needs another package ({error}). "
                 "Install it with: pip install 'holdfast[mysql]'"
             ) from error
         session = cls(connection, REPLY_TIMEOUT if limited else None)
@@ -123,7 +123,7 @@ class Session:
 
     @property
     def usable(self) -> bool:
-        """Whether it looks sound from here: the server may have said goodbye while nobody listened."""
+        """Whether the client sees no error. The server may have closed the connection in the meantime."""
         return bool(self._connection.connected) and not getattr(self._connection, "_stream_broken", False)
 
     @property
@@ -131,13 +131,13 @@ class Session:
         return "MariaDB" in self.server
 
     async def send(self, text: str) -> Rows:
-        """Send a text of one or many statements; the rows of the first."""
+        """Send a text of one or more statements. Returns the rows of the first."""
         rows: Rows = await self._answered(self._exchange(text))
         self.used = monotonic()
         return rows
 
     async def _exchange(self, text: str) -> Rows:
-        async with self._connection.cursor() as cursor:  # whose end waits for the answers to the others
+        async with self._connection.cursor() as cursor:  # Closing the cursor reads the remaining results.
             await cursor.execute(text)
             rows: Rows = await cursor.fetchall()
         return rows
@@ -170,7 +170,7 @@ class Session:
             script.close()
 
     async def commit(self) -> bool:
-        """Durable when it returns. Counted, so that others hear of it; False if there was nothing to commit."""
+        """Commit, durable when it returns, and count the change for other nodes. False if there was nothing to commit."""
         written, self._written = self._written, False
         if written:
             await self.send(f"update hf_change set value = value + 1 where lane = {self._counter};commit")  # noqa: S608
@@ -194,7 +194,7 @@ class Session:
         return await self.perform(ask(sql, *values))
 
     def drop(self) -> None:
-        """Without a word: the server undoes what was not committed."""
+        """Close the socket without a goodbye. The server rolls back the open transaction."""
         self._connection.close()
 
     async def close(self) -> None:

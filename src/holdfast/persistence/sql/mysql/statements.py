@@ -1,8 +1,7 @@
-"""From statements with `?` to the text that is sent. Every text is sent as bytes, since columns hold bytes (M16).
+"""Rendering of statements with `?` to SQL text. Strings are sent as bytes, because columns hold bytes (M16).
 
-What is written many times goes out together, capped by the size of a packet: rows of an INSERT as one statement, others
-one behind the other. Rows are inserted in the order of their keys, so that two batches never wait for each other in a
-circle.
+Statements with many rows are joined, up to the size of a packet: rows of an INSERT into one statement, other statements one
+after the other. Rows are inserted in the order of their keys, so that two batches cannot deadlock.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from holdfast.persistence.sql.script import Rows, Script, Statement, Value
 T = TypeVar("T")
 
 TEXT_MAX = 4_000_000
-"""How long a text of many rows grows before it is sent."""
+"""Largest text of joined rows, in characters."""
 
 Quote = Callable[[bytes], str]
 
 _INSERT = re.compile(r"(insert into .+ values )\(([?, ]+)\)(.*)", re.DOTALL)
 _KEY_COLUMNS = 3
-"""No key is told apart by more than its first three columns in a way that matters to locks."""
+"""Number of key columns that matter for the lock order."""
 
 
 @lru_cache(maxsize=512)
@@ -57,7 +56,7 @@ def text_of(sql: str, values: Sequence[Value], quote: Quote) -> str:
 
 
 def texts_of(statement: Statement, quote: Quote, packet: int) -> Iterator[str]:
-    """What to send for a statement, each text within a packet."""
+    """The texts to send for a statement, each within the size of a packet."""
     sql, values, many = statement
     if not many:
         text = text_of(sql, values, quote)
@@ -96,7 +95,7 @@ def _check(size: int, packet: int) -> None:
 
 
 def rewritten(script: Script[T], change: Callable[[str], str]) -> Script[T]:
-    """The script with its statements said differently."""
+    """The script with its SQL changed."""
     rows: Rows | None = None
     try:
         while True:

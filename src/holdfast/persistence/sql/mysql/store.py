@@ -1,4 +1,4 @@
-"""The MySQL store: the parts that all SQL stores share, on connections to a MySQL or MariaDB server."""
+"""MySQL store: the shared parts of SQL stores on the MySQL driver."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -42,7 +42,7 @@ from holdfast.ports import Codec, TransientErrors
 T = TypeVar("T")
 
 _SKIP = " on duplicate key update tenant = tenant"
-"""INSERT IGNORE would also swallow what is truncated or out of range (Y2)."""
+"""Not INSERT IGNORE, which also ignores truncated and out-of-range values (Y2)."""
 
 MYSQL = Dialect(
     name="mysql",
@@ -52,7 +52,7 @@ MYSQL = Dialect(
     over_existing="on duplicate key update",
     new_value="values({column})",
     now="select cast(unix_timestamp(now(6)) * 1000000 as signed)",
-    # Bytes have no lower case. Of all character sets, Hebrew's knows only that of ASCII, and leaves other bytes alone.
+    # Columns hold bytes, which have no lower case. The Hebrew character set lowers only ASCII and keeps other bytes.
     contains="instr(cast(lower(convert({column} using hebrew)) as binary), ?) > 0",
 )
 
@@ -111,7 +111,7 @@ class MysqlStore(
         return commit_script(batch, self._dialect, self._codec)
 
     def notify_change(self) -> None:
-        """Somebody of this process has committed."""
+        """Wake calls of this process that wait for a change."""
         self._driver.changes.notify_change()
 
     @asynccontextmanager
@@ -145,7 +145,7 @@ class MysqlStore(
     def _claimable(
         self, queues: Sequence[str], limit: int, lacking: Collection[str], held: Collection[tuple[str, str]]
     ) -> Script[list[WorkRow]]:
-        """As everywhere, but in the exact order of the index: what is sorted afterwards would be locked as a whole."""
+        """The shared query, but in the exact order of the index: MySQL would lock all rows that it has to sort."""
         now = yield from self._micros_now()
         others = f" and content not in ({marks(len(lacking))})" if lacking else ""
         others += " and not (tenant = ? and id = ?)" * len(held)
@@ -178,7 +178,7 @@ class MysqlStore(
         await super().defer(rows, due)
 
     def _delete_unused(self, limit: int) -> Script[int]:
-        """Not while somebody puts a label on content: whoever does holds the epoch."""
+        """Lock the epoch first: a transaction that saves a version holds it, and may refer to unused content."""
         yield ask(f"select value from hf_counter where name = 'epoch'{self._dialect.lock}")
         return (yield from super()._delete_unused(limit))
 
@@ -193,5 +193,5 @@ class MysqlStore(
 
 
 def _refusing(script: Script[T]) -> Script[T]:
-    """The script with inserts that refuse a row which came between look and write: then it is run again, and sees it."""
+    """The script with inserts that fail for a row which was inserted after the read. The script then runs again and reads it."""
     return rewritten(script, lambda sql: sql.removesuffix(_SKIP))

@@ -26,21 +26,21 @@ def mysql_from_url(url: str, **options: Any) -> MysqlStore:
 
 
 def address_of(url: str) -> MysqlAddress:
-    """The address, also of a server without a database."""
+    """Parse an address. The database may be missing."""
     parts = urlsplit(url)
     if _cut_off(parts):
         raise StoreMisconfigured(
-            f"'{shown(url)}' has a '/', '?' or '#' in its password, which end it. Write them as %2F, %3F and %23."
+            f"'{shown(url)}' has a '/', '?' or '#' in its password. Write them as %2F, %3F and %23."
         )
     try:
         port = parts.port or 3306
     except ValueError as error:
-        raise StoreMisconfigured(f"'{shown(url)}' has no sound port. Write it like {_EXAMPLE}") from error
+        raise StoreMisconfigured(f"'{shown(url)}' has no valid port. Write it like {_EXAMPLE}") from error
     database = unquote(parts.path.removeprefix("/"))
     if "/" in database:
-        raise StoreMisconfigured(f"'{shown(url)}' names more than a database behind the host. Write it like {_EXAMPLE}")
+        raise StoreMisconfigured(f"'{shown(url)}' has more than a database after the host. Write it like {_EXAMPLE}")
     if parts.fragment:
-        raise StoreMisconfigured(f"'{shown(url)}' has something behind a '#', which means nothing here. Remove it.")
+        raise StoreMisconfigured(f"'{shown(url)}' has a fragment after '#', which is not used. Remove it.")
     address = MysqlAddress(
         host=parts.hostname or "127.0.0.1",
         port=port,
@@ -55,7 +55,7 @@ def _with_options(address: MysqlAddress, given: Mapping[str, str], url: str) -> 
     unknown = sorted(set(given) - set(_OPTIONS))
     if unknown:
         raise StoreMisconfigured(
-            f"'{shown(url)}' has options that MySQL does not take: {', '.join(unknown)}. Known: {', '.join(_OPTIONS)}"
+            f"'{shown(url)}' has unknown options: {', '.join(unknown)}. Known: {', '.join(_OPTIONS)}"
         )
     try:
         connect_timeout = timedelta(seconds=float(given.get("connect_timeout", "10")))
@@ -95,5 +95,5 @@ def shown(url: str) -> str:
 
 
 def _cut_off(parts: SplitResult) -> bool:
-    """The password holds a character that ends it, so that parts of it stand where others belong."""
+    """Whether the password contains a character that ends the authority, so that it leaks into path, query or fragment."""
     return "@" in parts.path + parts.query + parts.fragment

@@ -1,4 +1,4 @@
-"""PostgreSQL 14 and newer: one statement per batch of commits, group commit over a few lanes, lists behind it."""
+"""PostgreSQL 14 and newer: one statement per batch of commits, group commit on a few lanes, and a projected list."""
 
 from __future__ import annotations
 

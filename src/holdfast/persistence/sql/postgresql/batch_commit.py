@@ -1,7 +1,7 @@
-"""A batch of commits, from the statement to one outcome each, whatever breaks on the way.
+"""Commit of a batch: sends the statement, handles errors, and returns one outcome per commit.
 
-An outcome that is known stays known: when the connection breaks, only the others are sent again. Sending again is
-safe, since a burst that was committed is found by its id (rule M3).
+Known outcomes are kept: after a lost connection, only the other commits are sent again. Sending a commit again is safe,
+because a burst that was committed is found by its id (rule M3).
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from holdfast.ports import Codec, TransientErrors
 
 _Placed = Sequence[tuple[int, Commit]]
 _Outcomes = list[CommitOutcome | None]
-"""By the place in the batch; None as long as it is not known."""
+"""Outcomes by the index in the batch; None while unknown."""
 _CAUTIOUS_STATEMENTS = 16
-"""Where many want the same instances, sending everything twice would cost more than a look."""
+"""Statements that check their guards first, after a guard was refused. Under contention, sending a batch twice costs more
+than this check."""
 
 
 class Committer:
@@ -48,7 +49,7 @@ class Committer:
         self._transient = transient
         self._policy = policy
         self._cautious = 0
-        """How many statements look first, since one that did not was refused."""
+        """Number of further statements that check guards first."""
 
     async def commit(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
         outcomes: _Outcomes = [None] * len(batch)
@@ -61,8 +62,8 @@ class Committer:
         return await retrying(attempt, transient=self._transient, policy=self._policy)
 
     async def commit_claimed(self, connection: Connection, batch: Sequence[Commit]) -> list[CommitOutcome]:
-        """In the open transaction of a claim, which ends with it. If it breaks, as if there had been no claim: what
-        was claimed is consumed, and that is a guard."""
+        """Commit in the open transaction of a claim, and end that transaction. After an error, commit without the claim:
+        the claimed rows are consumed, which is a guard."""
         placed = _in_order(list(enumerate(batch)))
         outcomes: _Outcomes = [None] * len(batch)
         try:
@@ -71,7 +72,7 @@ class Committer:
             faultpoints.reached("commit.written")
             await connection.execute("commit")
             faultpoints.reached("commit.done")
-        except Exception as error:  # noqa: BLE001 - whatever it is, it comes again without the claim
+        except Exception as error:  # noqa: BLE001 - the retry without the claim raises it again if it persists
             if breaks_connection(error):
                 connection.terminate()
             await roll_back(connection)
@@ -80,7 +81,7 @@ class Committer:
         return await retrying(lambda: self._settled(batch, outcomes), transient=self._transient, policy=self._policy)
 
     async def _write(self, connection: Connection, batch: _Placed, outcomes: _Outcomes) -> None:
-        """All at once; if the database refuses, each half by itself, until the poison stands alone."""
+        """Write a batch with one statement. If the database refuses it, bisect until the refused commit is alone."""
         placed = _in_order(batch)
         if not placed:
             return
@@ -100,7 +101,7 @@ class Committer:
         _note(placed, done, outcomes)
 
     async def _send(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
-        """Which were written. Few steps on purpose: one who is alone waits for each of them."""
+        """Send the statement; returns the numbers of the written commits. This is on the latency path of a lone commit."""
         if faultpoints.hook is not None:
             return await self._send_in_steps(connection, rows)
         if self._cautious:
@@ -112,13 +113,13 @@ class Committer:
             except Exception as error:
                 if not (is_refused_guard(error) or is_there_already(error)):
                     raise
-                self._cautious = _CAUTIOUS_STATEMENTS  # Nothing was written, because not every guard held.
+                self._cautious = _CAUTIOUS_STATEMENTS  # Nothing was written: at least one guard did not hold.
             else:
                 return range(len(rows.batch))
         return await self._ask(connection, rows)
 
     async def _send_in_steps(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
-        """A test wants to stand between the steps of the one statement."""
+        """Send the statement in a transaction with fault points, for tests."""
         async with in_transaction(connection):
             faultpoints.reached("commit.locked")
             done = await self._ask(connection, rows)
@@ -132,7 +133,7 @@ class Committer:
         return range(len(rows.batch)) if confident else found[0][0]
 
     async def _settled(self, batch: Sequence[Commit], outcomes: _Outcomes) -> list[CommitOutcome]:
-        """One outcome each: those who were not written are asked for."""
+        """One outcome per commit. The fallback decides about commits that were not written."""
         if None in outcomes:
             written = [commit for place, commit in enumerate(batch) if outcomes[place] is COMMITTED]
             await self._fallback.settle(_left(batch, outcomes), _added(written), outcomes.__setitem__)
@@ -152,7 +153,7 @@ def _note(placed: _Placed, done: Sequence[int], outcomes: _Outcomes) -> None:
 
 
 def _in_order(batch: _Placed) -> _Placed:
-    """By (tenant, instance), which is the order of locks; without those that want what one before them has."""
+    """Sort by (tenant, instance), which is the lock order. Leave out commits that need a row which an earlier one takes."""
     if len(batch) == 1:
         return batch
     first: list[tuple[int, Commit]] = []

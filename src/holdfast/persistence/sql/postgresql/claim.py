@@ -1,8 +1,8 @@
-"""Claims: work rows locked in a transaction of their own, which the claim's first commit ends.
+"""Claims: work rows are locked in the claim's own transaction, which its first commit ends.
 
-Rows that others have in hand are skipped. Nothing is written to take a row, so a process that dies gives its rows back
-with its connection. What the first commit did not consume is free in the database from then on, but stays out of this
-process' other claims until the block ends. What it did consume is gone: nobody has to look past it.
+Rows of other claims are skipped. A claim writes nothing, so the rows of a dead process are released with its connection.
+Rows that the first commit did not consume are unlocked from then on, but other claims of this process leave them out until
+the block ends. Consumed rows are deleted, so no claim has to leave them out.
 """
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
@@ -31,13 +31,13 @@ _NOW = "(extract(epoch from statement_timestamp()) * 1000000)::bigint"
 
 
 def _rounded(limit: int) -> int:
-    """Few different limits, since each is a statement of its own."""
+    """Round the limit, because each limit is a separate prepared statement."""
     return limit if limit <= _STEP else -(-limit // _STEP) * _STEP
 
 
 @lru_cache(maxsize=64)
 def _claimable(limit: int) -> str:
-    """Two ranges of one index per queue, each row locked as it is found; and the epoch, even if there are none."""
+    """Read two ranges of one index per queue and lock each row. Returns the epoch even if there are no rows."""
 
     def found(condition: str, order: str) -> str:
         return (
@@ -63,7 +63,7 @@ UNTIL_DUE = f"""select min(w.moment) - {_NOW} from unnest($1::text[]) q(queue) c
     (select due from hf_work where queue = q.queue and due > {AT_ONCE}
         order by due, urgency, tenant, id limit 1)
 ) w"""
-"""Microseconds until the first row of either range is due: one statement, nothing locked."""
+"""Microseconds until the first row of either range is due. One statement, no locks."""
 
 
 class LockedClaim:
@@ -83,7 +83,7 @@ class LockedClaim:
         self.locks = True
         """Whether the transaction that holds the rows is still open."""
         self.consumed: set[tuple[str, str]] = set()
-        """Rows that its commit deletes; until it has, they are locked."""
+        """Rows that its commit deletes. They are locked until then."""
 
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         if not (self.locks and batch):
@@ -98,14 +98,14 @@ class LockedClaim:
 
 
 class Claims:
-    """What this process has in hand."""
+    """Open claims of this process."""
 
     def __init__(self, pool: Pool, codec: Codec, retried: Retried) -> None:
         self._pool = pool
         self._codec = codec
         self._retried = retried
         self._held: dict[tuple[str, str], LockedClaim] = {}
-        """Rows of open claims, to leave out once their locks are gone."""
+        """Rows of open claims. They are left out of new claims once they are unlocked."""
 
     @asynccontextmanager
     async def take(

@@ -1,7 +1,8 @@
-"""Connections to PostgreSQL: their settings, their errors in words, and how a script is run on one.
+"""Connections to PostgreSQL: settings, error messages, and the execution of scripts.
 
-The only module that imports the driver. Two kinds of sessions: *lanes* send the same few statements with arrays, so
-they plan once and always by index; *ordinary* ones ask questions of every shape, so they plan each anew.
+This is the only module that imports the driver. There are two kinds of sessions. *Lanes* send the same few statements with
+arrays, so they use generic plans and always an index. *Ordinary* sessions send many different queries, so they use custom
+plans.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from time import monotonic
 from typing import Any, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
-import asyncpg  # type: ignore[import-untyped]  # the driver brings no types; `Connection` below says what we use
+import asyncpg  # type: ignore[import-untyped]  # untyped driver; the protocol `Connection` lists the methods in use
 
 from holdfast.errors import (
     PersistenceError,
@@ -30,8 +31,8 @@ from holdfast.persistence.sql.script import Rows, Script
 T = TypeVar("T")
 
 _IDLE_TIMEOUT = {"idle_in_transaction_session_timeout": "30s"}
-"""A process that is frozen, or whose machine is gone, keeps its connection, and with it the rows of its claim. After so long
-the server lets go of them for others; who wakes up then commits by guards, as after any broken connection."""
+"""A frozen process, or one whose machine is gone, keeps its connection open and its claimed rows locked. After this time the
+server releases them. A process that wakes up later commits by its guards, as after any lost connection."""
 LANE = {
     **_IDLE_TIMEOUT,
     "plan_cache_mode": "force_generic_plan",
@@ -42,7 +43,7 @@ LANE = {
 }
 ORDINARY = {**_IDLE_TIMEOUT, "plan_cache_mode": "force_custom_plan", "jit": "off"}
 LISTENER = {"synchronous_commit": "off"}
-"""A hint that is lost with a crash is no loss."""
+"""A notification may be lost in a crash."""
 
 DATABASE_ERRORS: tuple[type[Exception], ...] = (
     asyncpg.PostgresError,
@@ -50,7 +51,7 @@ DATABASE_ERRORS: tuple[type[Exception], ...] = (
     asyncpg.InternalClientError,
     OSError,
 )
-"""What the driver raises; never shown bare."""
+"""Errors of the driver. `explained` translates them before they reach users."""
 STORE_ERRORS: tuple[type[Exception], ...] = (StoreError, *DATABASE_ERRORS)
 _NO_CONNECTION: tuple[type[Exception], ...] = (ValueError, *DATABASE_ERRORS)
 
@@ -59,11 +60,11 @@ _STATEMENT_CACHE = 256
 _CONNECT_TIMEOUT = 10.0
 """Seconds to connect."""
 _STARTUP_TIMEOUT = 60.0
-"""Seconds that a server may take to start or to recover, once it says that it does."""
+"""Seconds to wait for a server that reports that it is starting or recovering."""
 _STARTUP_POLL_INTERVAL = 0.1
 REPLY_TIMEOUT = timedelta(seconds=60)
-"""How long a statement may take, with its waiting for locks. A line that fell silent (a server that vanished, a proxy that
-hangs) says nothing by itself: without a limit whoever asked would wait for ever."""
+"""Time that a statement may take, including waits for locks. A vanished server or a hanging proxy sends nothing, so without a
+limit the caller would wait forever."""
 
 
 class Connection(Protocol):
@@ -81,8 +82,8 @@ class Connection(Protocol):
 
 
 async def connect(url: str, settings: dict[str, str], *, limited: bool = True) -> Connection:
-    """Waits for a server that says that it is starting. Raises what `explained` makes of the driver's errors. One that is not
-    `limited` waits as long as a statement takes."""
+    """Open a connection. Waits for a server that is starting. Raises errors of `explained`. Statements of a connection that is
+    not `limited` have no timeout."""
     until = monotonic() + _STARTUP_TIMEOUT
     while True:
         try:
@@ -109,21 +110,21 @@ async def _connect(url: str, settings: dict[str, str], reply_timeout: float | No
 
 
 def address(url: str) -> str:
-    """The URL for people: without password."""
+    """The URL without the password."""
     parts = urlsplit(url)
     where = parts.hostname or "localhost"
     return f"{where}:{parts.port}{parts.path}" if parts.port else f"{where}{parts.path}"
 
 
 def is_poison(error: BaseException) -> bool:
-    """The statement's data are refused, whatever the others do: out of range, a key twice, a NUL in a text."""
+    """Whether the data of the statement are invalid: out of range, a duplicate key, a NUL in a text."""
     if isinstance(error, asyncpg.PostgresError):
         return str(error.sqlstate)[:2] in {"21", "22", "23", "54"}
     return isinstance(error, asyncpg.exceptions.DataError | UnicodeEncodeError | OverflowError)
 
 
 def breaks_connection(error: BaseException) -> bool:
-    """Whether it is not known what the connection is in the middle of."""
+    """Whether the error leaves the connection in an unknown state."""
     return not isinstance(error, Exception) or (
         isinstance(error, DATABASE_ERRORS)
         and not isinstance(error, asyncpg.PostgresError | asyncpg.exceptions.DataError)
@@ -135,7 +136,7 @@ def is_there_already(error: BaseException) -> bool:
 
 
 def is_refused_guard(error: BaseException) -> bool:
-    """How the commit statement takes everything back: see `statement.py`."""
+    """Whether the commit statement undid itself because a guard did not hold (see `statement.py`)."""
     return isinstance(error, asyncpg.exceptions.DivisionByZeroError)
 
 
@@ -165,11 +166,11 @@ _TRANSIENT = (
     asyncpg.exceptions.LockNotAvailableError,
     asyncpg.InternalClientError,
 )
-"""The last one: the server's last word has come in, and the driver has not seen yet that the connection is gone."""
+"""`InternalClientError`: the server closed the connection, and the driver has not noticed yet."""
 
 
 def explained(error: BaseException, url: str) -> PersistenceError:
-    """The error in words that name the remedy."""
+    """A store error whose message names the remedy."""
     where, user = address(url), unquote(urlsplit(url).username or "")
     kinds = asyncpg.exceptions
     match error:
@@ -182,7 +183,7 @@ def explained(error: BaseException, url: str) -> PersistenceError:
             return StoreMisconfigured(f"PostgreSQL at {where} has no database '{name}'. Create it: createdb {name}")
         case kinds.InsufficientPrivilegeError() | kinds.InvalidSchemaNameError():
             return StoreMisconfigured(
-                f"The user '{user}' may not do this at {where}: {error}. Let it use and create tables in its schema: "
+                f"The user '{user}' lacks a privilege at {where}: {error}. Let it use and create tables in its schema: "
                 f'grant usage, create on schema public to "{user}"'
             )
         case kinds.UndefinedTableError() | kinds.UndefinedColumnError() | kinds.UndefinedObjectError():
@@ -190,7 +191,7 @@ def explained(error: BaseException, url: str) -> PersistenceError:
         case kinds.CharacterNotInRepertoireError() | kinds.UntranslatableCharacterError():
             return UnstorableText("\0", "text")
         case kinds.DiskFullError():
-            return StoreUnavailable(f"The disk of PostgreSQL at {where} is full. Make room; nothing was written.")
+            return StoreUnavailable(f"The disk of PostgreSQL at {where} is full. Free some space; nothing was written.")
         case kinds.TooManyConnectionsError():
             return StoreUnavailable(
                 f"PostgreSQL at {where} has no connection left. Raise max_connections or stop idle clients."
@@ -212,7 +213,7 @@ def explained(error: BaseException, url: str) -> PersistenceError:
 
 @lru_cache(maxsize=2048)
 def numbered(sql: str) -> str:
-    """`?` as this driver counts it: `$1`, `$2` …"""
+    """Replace `?` by the placeholders of this driver: `$1`, `$2` …"""
     first, *rest = sql.split("?")
     return first + "".join(f"${number}{part}" for number, part in enumerate(rest, 1))
 

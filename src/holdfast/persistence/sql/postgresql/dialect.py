@@ -1,4 +1,4 @@
-"""What PostgreSQL says differently."""
+"""SQL dialect of PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that is open between `open` and `close`: connections by purpose, lanes, the ear, the projector."""
+"""Driver of one PostgreSQL store: connection pools by purpose, group commit, the listener and the projector."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Row = tuple[Any, ...]
 LOOKUPS = 2
 CLAIMS = 8
 ORDINARIES = 4
-"""How many connections of each purpose there are at most; each is made when it is first needed."""
+"""Largest number of connections per purpose. A connection is opened when it is first needed."""
 
 
 class PostgresDriver:
@@ -80,7 +80,7 @@ class PostgresDriver:
         self.projector.mark()
 
     async def _patient(self) -> Connection:
-        """For migrations: others may be at them, and large tables take their time."""
+        """A connection without a statement timeout, for migrations: another node may be migrating, or a table may be large."""
         return await connect(self._url, ORDINARY, limited=False)
 
     async def migrate(self, *, check: bool) -> MigrationReport:
@@ -103,7 +103,7 @@ class PostgresDriver:
             await pool.close()
 
     def changed(self) -> None:
-        """Something was committed."""
+        """Notify the listener and the projector of a commit."""
         self.listener.changed()
         self.projector.mark()
 
@@ -126,7 +126,7 @@ class PostgresDriver:
         return self._claims.take(make, queues, limit, lacking, without)
 
     async def read(self, script: Script[T]) -> T:
-        """Only the beginning is tried again: a script cannot be asked twice."""
+        """Run a script in one snapshot. Only the begin is retried, because a script cannot be restarted."""
 
         async def begin() -> Connection:
             connection = await self._ordinary.take()
@@ -163,7 +163,7 @@ class PostgresDriver:
         return result
 
     async def fetch(self, sql: str, *values: Any) -> Rows:
-        """One question that is a snapshot by itself."""
+        """Run one query, which is its own snapshot."""
 
         async def attempt() -> Rows:
             async with self._lookup_pool.connection() as connection:
@@ -181,7 +181,7 @@ class PostgresDriver:
         return result
 
     async def _enqueue(self, rows: Sequence[Row]) -> Sequence[bool]:
-        """Rows of the work table, of all who came while others were written: one transaction for them together."""
+        """Insert the work rows of all callers that arrived during the last insert, in one transaction."""
         return await self.insert(insert_new(WORK, "work_added", rows))
 
     async def _retried(self, attempt: Callable[[], Awaitable[T]]) -> T:

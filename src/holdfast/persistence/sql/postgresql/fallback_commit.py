@@ -1,9 +1,9 @@
-"""What the one statement could not settle: why a commit lost, and commits that must be tried alone.
+"""Fallback for commits that the batch statement did not write: find the conflict, or commit each one alone.
 
-First a look, in one snapshot and without a lock: a guard that does not hold in a snapshot after the commit was sent
-is a loss, whatever happens next, and a burst that is in the journal was committed. Versions are looked at before the
-rest, since they are what is usually lost. What still seems possible is then tried by itself: its instance is locked,
-its guards are judged as every store judges them, its rows are written.
+The guards are first read in one snapshot without locks. A guard that does not hold in a snapshot taken after the commit was
+sent is a conflict, and a burst that is in the journal was committed. Versions are read before the other guards, because most
+conflicts are version conflicts. A commit without a conflict is then written alone: its instance is locked, its guards are
+checked as in every store, and its rows are written.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from holdfast.ports import Codec
 
 _ATTEMPTS_MAX = 200
 _RETRY_INTERVAL = 0.005
-"""How often, and about how many seconds apart, a commit tries to get a row that a claim has in hand."""
+"""Attempts, and average seconds between them, to lock a work row that a claim holds."""
 SNAPSHOT = "begin isolation level repeatable read read only"
 
 
 class _ClaimedElsewhere(Exception):
-    """Somebody's claim has the work row."""
+    """A claim holds the work row."""
 
     def __init__(self, work_id: str) -> None:
         self.work_id = work_id
@@ -52,7 +52,7 @@ class FallbackCommitter:
         added: set[tuple[str, str]],
         known: Callable[[int, CommitOutcome], None],
     ) -> None:
-        """Say what became of each. `added` are work and inbox rows that others of the batch have just written."""
+        """Report one outcome per commit to `known`. `added` are work and inbox rows that the batch has just written."""
         losers = await self._without_version_conflicts(losers, known)
         if not losers:
             return
@@ -70,7 +70,7 @@ class FallbackCommitter:
     async def _without_version_conflicts(
         self, losers: Sequence[tuple[int, Commit]], known: Callable[[int, CommitOutcome], None]
     ) -> list[tuple[int, Commit]]:
-        """Those whose version is not past."""
+        """Report the outcome of commits with a version conflict, and return the others."""
         commits = [commit_row(number, commit, 0) for number, (_, commit) in enumerate(losers)]
         async with self._lookups.connection() as connection:
             found = await connection.fetch(_VERSIONS, commits)
@@ -103,7 +103,7 @@ class FallbackCommitter:
         return Lost(reason=Loss.WORK, name=work_id)
 
     async def _write(self, connection: Connection, commit: Commit) -> CommitOutcome:
-        """In the order of locks: the instance, then rows that others may hold, then what the judge asks for."""
+        """Write one commit in lock order: the instance, then work rows that claims may hold, then the other guards."""
         tenant, row = commit.tenant, commit.instance
         if row is not None:
             sql = "select 1 from hf_instance where tenant = $1 and id = $2 for update"
@@ -137,7 +137,7 @@ _THERE = "select id from hf_work where tenant = $1 and id = any($2)"
 
 
 async def _take_work(connection: Connection, commit: Commit) -> None:
-    """Lock the work rows that are consumed, without ever waiting for a claim."""
+    """Lock the consumed work rows, without ever waiting for a claim."""
     if commit.work_consumed:
         asked = (commit.tenant, list(commit.work_consumed))
         mine = {row[0] for row in await connection.fetch(_THERE + " order by id for update skip locked", *asked)}
@@ -147,7 +147,7 @@ async def _take_work(connection: Connection, commit: Commit) -> None:
 
 
 def _lost_to_batch(commit: Commit, added: set[tuple[str, str]]) -> Lost | None:
-    """Rows that one commit of a batch adds are not there yet for the others."""
+    """The conflict of a commit that consumes a row which another commit of the same batch adds."""
     if added:
         for reason, names in ((Loss.WORK, commit.work_consumed), (Loss.INBOX, commit.inbox_consumed)):
             for name in names:
@@ -157,6 +157,6 @@ def _lost_to_batch(commit: Commit, added: set[tuple[str, str]]) -> Lost | None:
 
 
 def failed(error: Exception, url: str) -> Failed:
-    told = explained(error, url)
-    told.__cause__ = error
-    return Failed(told)
+    shown = explained(error, url)
+    shown.__cause__ = error
+    return Failed(shown)

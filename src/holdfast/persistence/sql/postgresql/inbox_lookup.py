@@ -1,4 +1,4 @@
-"""The look into the inbox that follows every commit that parks: one round trip if it is empty, two if not, however many look."""
+"""Inbox lookup after every commit that waits for an event: one round trip if the inbox is empty, else two."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -30,7 +30,7 @@ class PostgresInbox(SqlInboxOutbox):
 
     async def find_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Sequence[Sequence[InboxRow]]:
         found: list[list[InboxRow]] = [[] for _ in bookmarks]
-        # Each look is a snapshot of its own, after the commit: that is all that "write, commit, then look" needs.
+        # Each query is its own snapshot, after the commit. "Write, commit, then read" needs no more.
         if bookmarks and await self._ask(_SOME):
             rows = await self._ask(
                 _FITTING,

@@ -1,7 +1,7 @@
-"""Rows that may be there already, and which of them were new.
+"""Inserts of rows that may be stored already, with the information which rows are new.
 
-Nearly always all of them are: they are sent as if they were, which costs a third less than asking for each. Where one is not,
-the database refuses them all, and they are sent again by a statement that passes over what is there.
+Nearly always all rows are new, so the first statement assumes it: this costs a third less than checking each row. If a row
+is stored already, the database refuses all of them, and a second statement skips existing rows.
 """
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
@@ -27,7 +27,7 @@ def _insert(table: Table[Any], kind: str) -> str:
 def insert_new(
     table: Table[Any], kind: str, rows: Sequence[tuple[Any, ...]]
 ) -> Callable[[Connection], Awaitable[list[bool]]]:
-    """Of tables whose key is (tenant, id). False for a row that is there, or that is in `rows` twice, from then on."""
+    """Insert into a table with the key (tenant, id). False for a row that is stored already or is a repetition in `rows`."""
 
     async def insert(connection: Connection) -> list[bool]:
         if not rows:

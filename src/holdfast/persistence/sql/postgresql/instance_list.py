@@ -1,13 +1,13 @@
-"""The list of instances, written behind the commits (rule M7).
+"""Projection of the list of instances, written after the commits (rule M7).
 
-Each commit statement leaves the keys that it touched in hf_unlisted: one row per batch, deleted by the transaction
-that lists them, so a process that dies leaves them to the next. One projector works at a time in the whole cluster,
-under an advisory lock: what it reads is never older than what the one before it wrote, so a deleted instance cannot
-come back. Whoever reads a list has listed first what was committed by then, if it takes no longer than a second.
+Each commit statement adds the keys of its instances to hf_unlisted, one row per batch. The transaction that lists these
+instances deletes the row, so another process continues after a crash. Only one projector of the cluster works at a time,
+under an advisory lock: it never reads older rows than its predecessor wrote, so a deleted instance cannot reappear. Before a
+list is read, all commits so far are projected, for at most one second.
 
-What many instances share (definition, content, status) is a row of hf_group, known by a hash; the view hf_listed puts it
-back. An instance that is new was never listed, so it is inserted without looking. Should it be there (it was deleted and
-imported while it was being listed), the round is done again with a look.
+Values that many instances share (definition, content, status) are a row of hf_group with a hash as its key; the view
+hf_listed joins them. A new instance is not in the list yet, so it is inserted without a check. If it is in the list after all
+(it was deleted and imported in the meantime), the round is repeated with a check.
 """
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
@@ -25,13 +25,13 @@ from holdfast.persistence.sql.postgresql.pool import Pool, roll_back
 
 _LOCK = 4711_2014_0816
 _ROUND_INTERVAL = 0.2
-"""Seconds between two rounds: the fewer rounds the better, and versions that follow each other quickly are listed once."""
+"""Seconds between two rounds. Fewer rounds cost less, and versions in quick succession are listed only once."""
 _RETRY_INTERVAL = 1.0
-"""The same after a failure."""
+"""Seconds until the next round after an error."""
 _ROUND_BATCHES = 64
-"""How many rows of hf_unlisted one round takes."""
+"""Rows of hf_unlisted in one round."""
 _OWN = "tenant, id, version, correlation_id, name, parent_id, incidents, created, updated, finished"
-"""What an instance is listed with, beside its group."""
+"""Listed columns of an instance, besides its group."""
 _CHANGES = ", ".join(
     f"{column} = excluded.{column}"
     for column in (*_OWN.split(", "), "group_number")
@@ -89,28 +89,28 @@ class Projector:
         self._pool = pool
         self._pause = pause
         self._changed = 0
-        """Grows with each commit of this process."""
+        """Number of commits of this process."""
         self._listed = 0
-        """What it was when the last complete round began."""
+        """Value of `_changed` at the start of the last complete round."""
         self._task: asyncio.Task[None] | None = None
         self._running = asyncio.Lock()
         self._stop = asyncio.Event()
 
     def mark(self) -> None:
-        """Something was committed: list it soon."""
+        """Schedule a round after a commit."""
         self._changed += 1
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._list_soon(), name="holdfast-projector")
 
     async def catch_up(self, timeout: timedelta = timedelta(seconds=1)) -> None:
-        """List what is committed by now, by whomever, or as much of it as the timeout allows. A server that is away is told by
-        the question that follows."""
+        """Project all commits so far, of any process, as far as the timeout allows. Errors are ignored: the query that follows
+        raises them."""
         with suppress(TimeoutError, *STORE_ERRORS):
             async with asyncio.timeout(timeout.total_seconds()):
                 await self._round(only_if_pending=True)
 
     async def close(self) -> None:
-        """A last round. What it cannot list, another process lists, or the next start."""
+        """Run a last round. Another process, or the next start, lists the rest."""
         self._stop.set()
         if self._task is not None:
             await self._task
@@ -123,15 +123,15 @@ class Projector:
             try:
                 await self._round()
             except STORE_ERRORS as error:
-                # A server that is away is told by those who want something of it.
+                # Callers report an unreachable server, so it is only logged as debug here.
                 level = logging.DEBUG if isinstance(error, StoreUnavailable) else logging.WARNING
-                _log.log(level, "instances could not be listed yet: %s", error)
+                _log.log(level, "the list of instances could not be updated, it will be retried: %s", error)
                 if self._stop.is_set():
                     return
                 pause = _RETRY_INTERVAL
 
     async def _round(self, *, only_if_pending: bool = False) -> None:
-        """Until nothing is left."""
+        """Project until hf_unlisted is empty."""
         async with self._pool.connection() as connection:
             if only_if_pending and not (await connection.fetch(_PENDING))[0][0]:
                 return
@@ -143,7 +143,7 @@ class Projector:
 
 
 async def project(connection: Connection) -> bool:
-    """One transaction. Whether there may be more."""
+    """Project one batch in one transaction. Returns whether there may be more."""
     try:
         return await _project(connection, _LIST)
     except Exception as error:

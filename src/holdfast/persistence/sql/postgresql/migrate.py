@@ -1,4 +1,4 @@
-"""Migrations: all pending ones in one transaction, under a lock of the database that whoever migrates takes."""
+"""Migrations of a PostgreSQL database: all pending ones in one transaction, under an advisory lock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.persistence.sql.tables import micros
 
 OLDEST = 14
 LOCK = 4711_2014_0815
-"""The advisory lock of migrations, one for every database."""
+"""Advisory lock of migrations, one per database."""
 
 _TABLE = """create table if not exists hf_migration (
     number integer not null primary key, name text not null, checksum text not null, applied bigint not null)"""

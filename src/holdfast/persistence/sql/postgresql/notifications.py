@@ -1,8 +1,8 @@
-"""Word of changes between nodes: NOTIFY as a hint (rule M9).
+"""Change notification between nodes: NOTIFY as a hint (rule M9).
 
-Sent after the commit and never inside it (there it would line up the commits of the whole cluster, one fsync each), on
-the listener's own connection, at most one per 5 ms, and only while anybody else listens: each listener holds a shared
-advisory lock, which all can see. Whoever waits looks for work anyway; the hint only ends its wait.
+A notification is sent after the commit, never inside it: there it would serialise the commits of the whole cluster, one fsync
+each. It is sent on the listener's own connection, at most once per 5 ms, and only while another node listens. Each listener
+holds a shared advisory lock that all nodes can see. Nodes poll for work anyway; a notification only ends their wait.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from holdfast.persistence.sql.postgresql.pool import end
 
 CHANNEL = "holdfast"
 _NOTIFY_INTERVAL = 0.005
-"""Seconds between two hints of one node."""
+"""Smallest number of seconds between two notifications of one node."""
 _RECONNECT_INTERVAL = 1.0
 _LISTENER_CHECK_INTERVAL = 1.0
-"""Seconds after which a node that listened alone looks for others again."""
+"""Seconds after which a node without other listeners checks for them again."""
 _LISTENER_LOCK = 4711_2014_0817
 _OTHER_LISTENERS = f"""
 select exists (select 1 from pg_locks where locktype = 'advisory' and objsubid = 1
@@ -45,10 +45,10 @@ class Listener:
         self._closed = False
 
     def changed(self) -> None:
-        """This process has written: wake those who wait here, and tell the others."""
+        """After a write of this process: wake its waiting calls and notify the other nodes."""
         self._wake_waiters()
         if not self._others and monotonic() - self._looked <= _LISTENER_CHECK_INTERVAL:
-            return  # A moment ago nobody else listened.
+            return  # The last check found no other listener.
         self._hint = True
         if self._sender is None and not self._closed:
             self._sender = asyncio.get_running_loop().create_task(self._send(), name="holdfast-hint")
@@ -82,11 +82,11 @@ class Listener:
                 waiter.set_result(None)
 
     async def _listening(self) -> bool:
-        """Connect if need be. False if the server does not answer: polling is the truth, so nobody is told."""
+        """Connect if necessary. False if the server does not answer: nodes also poll, so this is not an error."""
         try:
             await self._open()
         except STORE_ERRORS as error:
-            _log.warning("no word of changes from other nodes, polling goes on: %s", error)
+            _log.warning("cannot listen for changes of other nodes, polling continues: %s", error)
             return False
         return True
 
@@ -102,7 +102,7 @@ class Listener:
                     raise
                 connection.add_termination_listener(self._on_disconnected)
                 self._connection = connection
-                self._wake_waiters()  # subscribe, then look: something may have happened before
+                self._wake_waiters()  # A change before the subscription was not notified.
             return self._connection
 
     def _on_notification(self, connection: Connection, sender: int, channel: str, payload: str) -> None:
@@ -110,7 +110,7 @@ class Listener:
             self._wake_waiters()
 
     def _on_disconnected(self, connection: Connection) -> None:
-        """Words may have been missed."""
+        """Wake all waiting calls: notifications may have been missed."""
         if not self._closed:
             self._wake_waiters()
 
@@ -122,7 +122,7 @@ class Listener:
                 if await self._has_other_listeners(connection):
                     await connection.execute(f"notify {CHANNEL}")
             except STORE_ERRORS as error:
-                _log.warning("other nodes could not be told of a change, they poll: %s", error)
+                _log.warning("cannot notify other nodes of a change, they will poll: %s", error)
             await asyncio.sleep(_NOTIFY_INTERVAL)
         self._sender = None
 

@@ -1,7 +1,7 @@
-"""A few connections of one kind, made when they are needed, at most so many.
+"""Pool of connections of one kind, opened on demand up to a limit.
 
-A connection that broke, or that was left in the middle of something, is ended and not given to anybody again. One that is
-being made is not interrupted: a driver that is torn out of its greeting complains where nobody listens.
+A connection that is broken or inside a transaction is closed instead of reused. Opening a connection is never cancelled: the
+driver would log an error for an interrupted handshake.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from holdfast.persistence.sql.postgresql.connection import DATABASE_ERRORS, Connection, breaks_connection
 
 _CLOSE_TIMEOUT = 5.0
-"""Seconds that a connection may take to say goodbye."""
+"""Seconds that a connection may take to close."""
 
 
 class Pool:
@@ -53,7 +53,7 @@ class Pool:
         self._places.release()
 
     def drop_idle(self) -> None:
-        """One of them fell silent: the idle ones go the same way, and would each be waited for."""
+        """Close all idle connections after a timeout: most likely none of them answers, and each would time out."""
         while self._idle:
             self._idle.pop().terminate()
 
@@ -73,7 +73,7 @@ class Pool:
 
 
 class Checkout:
-    """`async with` a connection. A class, since each commit goes through it: an async generator is registered with the loop."""
+    """`async with` a connection. A class instead of an async generator, which is slower: every commit uses it."""
 
     __slots__ = ("_connection", "_pool")
 
@@ -93,14 +93,14 @@ class Checkout:
 
 
 def _unwanted(made: asyncio.Future[Connection]) -> None:
-    """Nobody waits for it any more."""
+    """Close a connection whose caller was cancelled."""
     if not made.cancelled() and made.exception() is None:
         made.result().terminate()
 
 
 @asynccontextmanager
 async def in_transaction(connection: Connection, begin: str = "begin") -> AsyncIterator[None]:
-    """Committed at the end, undone if anything is raised."""
+    """Commit at the end of the block, roll back after an error."""
     await connection.execute(begin)
     try:
         yield
@@ -111,7 +111,7 @@ async def in_transaction(connection: Connection, begin: str = "begin") -> AsyncI
 
 
 async def roll_back(connection: Connection) -> None:
-    """If it cannot be undone by word, the connection's end undoes it."""
+    """Roll back. If that fails, close the connection, which has the same effect."""
     try:
         if not connection.is_closed() and connection.is_in_transaction():
             await connection.execute("rollback")

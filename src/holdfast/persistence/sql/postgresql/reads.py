@@ -1,4 +1,4 @@
-"""The reads that every resume does, each in one round trip for many who ask: instances, bookmarks and triggers by key."""
+"""Reads of every resume, batched over callers: instances, bookmarks and triggers by key."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -32,8 +32,8 @@ _TRIGGERS = f"""select {", ".join("t." + name for name in TRIGGER.names)}
 
 @lru_cache(maxsize=256)
 def _find(correlated: bool, oldest: bool, limit: int, later: bool = False) -> str:
-    """One range of the primary key per query; of a `later` page from its cursor on. LIMIT is part of the text: as a
-    parameter it misleads the planner."""
+    """Read one range of the primary key per query; a `later` page starts at its cursor. LIMIT is part of the text, because
+    as a parameter it misleads the planner."""
     correlation = " and correlation = q.correlation" if correlated else ""
     after = " and (instance_id > q.after or (instance_id = q.after and seq > q.after_seq))" if later else ""
     asked = {"wake_key": "int8"}
@@ -49,14 +49,14 @@ def _find(correlated: bool, oldest: bool, limit: int, later: bool = False) -> st
 
 
 class BookmarkMatch(NamedTuple):
-    """The answer to one query."""
+    """The result of one query."""
 
     epoch: int
     bookmarks: list[BookmarkRow]
 
 
 class Lookups:
-    """Asks for many callers at once: what one of them found is not shared with the others."""
+    """Batched lookups of many callers. Decoded rows are not shared between callers."""
 
     def __init__(self, fetch: Callable[..., Awaitable[Rows]], codec: Codec, limit: int) -> None:
         self._fetch = fetch
@@ -87,7 +87,7 @@ class Lookups:
                 if row[1] is not None:
                     marks[places[row[1] - 1]].append(decode(row[2:], codec))
         for query, found in zip(queries, marks, strict=True):
-            if len(found) > 1:  # A join promises no order.
+            if len(found) > 1:  # A join has no guaranteed order.
                 found.sort(key=_by_age if query.oldest else _by_instance)
         return [BookmarkMatch(epoch, found) for found in marks]
 
@@ -106,25 +106,25 @@ class PostgresReads(SqlReads):
     async def load(self, keys: Sequence[InstanceKey]) -> Loaded:
         if not keys:
             return Loaded(epoch=await self._read(self._epoch()), instances={})
-        answers = await self._lookups.instances.ask(keys)
+        answers = await self._lookups.instances.submit(keys)
         found = {key: row for key, (_, row) in zip(keys, answers, strict=True) if row is not None}
         return Loaded(epoch=answers[0][0], instances=found)
 
     async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
         if not queries:
             return Matches(epoch=await self._read(self._epoch()), bookmarks=[])
-        answers = await self._lookups.bookmarks.ask(queries)
+        answers = await self._lookups.bookmarks.submit(queries)
         return Matches(epoch=answers[0].epoch, bookmarks=[answer.bookmarks for answer in answers])
 
     async def find_triggers(self, tenant: str, keys: Sequence[int]) -> Sequence[TriggerRow]:
         if not keys:
             return []
-        answers = await self._lookups.triggers.ask([(tenant, key) for key in dict.fromkeys(keys)])
+        answers = await self._lookups.triggers.submit([(tenant, key) for key in dict.fromkeys(keys)])
         return sorted((row for rows in answers for row in rows), key=lambda row: (row.definition_id, row.id))
 
 
 def _by_shape(queries: Sequence[BookmarkQuery]) -> dict[tuple[str, bool, bool, int, bool], list[int]]:
-    """The places of queries that one statement can ask for: tenant, and what `_find` is made for. Nearly always all."""
+    """Indexes of queries that one statement can answer, by tenant and the arguments of `_find`. Nearly always one group."""
     found: dict[tuple[str, bool, bool, int, bool], list[int]] = {}
     for place, query in enumerate(queries):
         oldest = query.oldest
@@ -134,7 +134,8 @@ def _by_shape(queries: Sequence[BookmarkQuery]) -> dict[tuple[str, bool, bool, i
 
 
 def _parameters(group: Sequence[BookmarkQuery]) -> Iterator[Any]:
-    """Of queries of one shape: tenant, then columns. Each costs: the driver asks of every element whether it is an array."""
+    """Parameters of queries of one shape: tenant, then columns. Columns are expensive: the driver checks every element for
+    nested arrays."""
     first = group[0]
     yield first.tenant
     yield [query.key for query in group]

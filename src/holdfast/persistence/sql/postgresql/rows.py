@@ -1,6 +1,6 @@
-"""A batch of commits as columns: for each kind of row one list of rows, each with the number of its commit in front.
+"""Rows of a batch of commits: one list per kind of row. Each row starts with the number of its commit.
 
-Numbers are given in order of (tenant, instance), which is the order in which rows are locked.
+Commits are numbered by (tenant, instance), which is the lock order.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from holdfast.ports import Codec
 Row = tuple[Any, ...]
 
 NOTHING, NEW, CHANGED = 0, 1, 2
-"""What a commit does to an instance."""
+"""Effect of a commit on its instance."""
 
 
 Kinds = defaultdict[str, list[Row]]
 
 
 class BatchRows:
-    """`kinds` maps the name of a kind of rows to its rows; a kind without rows is not there."""
+    """`kinds` maps each kind of row to its rows. Kinds without rows are missing."""
 
     __slots__ = ("batch", "kinds")
 
@@ -43,13 +43,13 @@ class BatchRows:
         self.kinds: Kinds = defaultdict(list)
 
     def commits(self) -> list[Row]:
-        """One row for each: number, what it does to an instance, how many consumed rows it needs, which instance, version.
-        Who is confident asks for none of it."""
+        """One row per commit: number, effect on its instance, number of consumed rows, instance, version. The confident
+        statement does not need them."""
         return [commit_row(number, commit, _needed(commit)) for number, commit in enumerate(self.batch)]
 
     @property
     def guarded(self) -> bool:
-        """Whether anything but a version guards a commit."""
+        """Whether a commit has other guards than a version."""
         return not self.kinds.keys().isdisjoint(GUARDS)
 
     @property
@@ -59,8 +59,8 @@ class BatchRows:
         return len(self.batch) == len(kinds.get("new", ())) + len(kinds.get("changed", ()))
 
     def may_be_confident(self, *, claimed: bool) -> bool:
-        """Whether only versions and consumed effects guard them; with `claimed` also work that this transaction has in
-        hand: its deletion waits for nobody."""
+        """Whether all guards are versions and consumed effects. With `claimed`, consumed work rows are also allowed: this
+        transaction holds their locks."""
         return self.kinds.keys().isdisjoint(_NEVER_SURE if claimed else _UNSURE)
 
 
@@ -70,7 +70,7 @@ _NEVER_SURE = _UNSURE - {"work_consumed"}
 
 
 def rows_of(batch: Sequence[Commit], codec: Codec) -> BatchRows:
-    """Of commits that are in order of (tenant, instance) already."""
+    """The rows of commits that are already sorted by (tenant, instance)."""
     rows = BatchRows(batch)
     kinds = rows.kinds
     for number, commit in enumerate(batch):
@@ -93,7 +93,7 @@ def commit_row(number: int, commit: Commit, needed: int) -> Row:
 
 
 def _needed(commit: Commit) -> int:
-    """How many consumed rows must be there."""
+    """Number of consumed rows that must exist."""
     return (
         len(commit.work_consumed)
         + len(commit.inbox_consumed)
@@ -128,7 +128,7 @@ def _instance(kinds: Kinds, number: int, commit: Commit, row: InstanceRow, codec
 
 
 def _changed(number: int, commit: Commit, row: InstanceRow, codec: Codec) -> Row:
-    """An instance that goes on, with its segment."""
+    """The row of a changed instance, with its journal segment."""
     tenant, finished, updated = row.tenant, row.finished, row.updated
     now = common_micros(updated)
     return (
@@ -139,8 +139,8 @@ def _changed(number: int, commit: Commit, row: InstanceRow, codec: Codec) -> Row
 
 
 def _segment(commit: Commit, row: InstanceRow, now: int, codec: Codec) -> Row:
-    """What it says beside its row, whose version and burst it has (`check_batch`). `now` is when the row was updated, in
-    microseconds; so, mostly, was its segment."""
+    """Columns of a journal segment that are not in its instance's row. Version and burst are the same in both
+    (`check_batch`). `now` is the update time of the row in microseconds, which is usually also the segment's."""
     segment, where = commit.journal, "journal.data|" + row.tenant
     if segment is None:
         return 0, 0, now, codec.encode(b"", where)

@@ -1,4 +1,4 @@
-"""Lists where they are a projection: its rows are found by (tenant, created, id), not by an id alone."""
+"""Lists of instances from the projection, whose primary key is (tenant, created, id)."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 

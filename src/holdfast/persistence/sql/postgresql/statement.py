@@ -1,26 +1,25 @@
-"""The commit as one statement: one transaction, one round trip and one fsync for a batch of up to 128 commits.
+"""Commit statement: one statement, one round trip and one fsync for a batch of up to 128 commits.
 
-Each kind of row is a set of arrays, unnested; each row carries the number of its commit. `ok` holds the numbers of
-the commits whose guards hold, and every write asks it: a loser writes nothing, the others commit. The statement
-answers with `ok`.
+Each kind of row is an array of rows, unnested; each row carries the number of its commit. `ok` contains the numbers of the
+commits whose guards hold, and every write is restricted to `ok`: a commit with a conflict writes nothing, the others are
+committed. The statement returns `ok`.
 
-Without other guards than versions, `ok` is who was inserted or updated: under READ COMMITTED a row that somebody
-changed in between is looked at again, and its version does not fit any more. Where every commit has an instance, their
-rows say all: `commits` is left out.
+If versions are the only guards, `ok` is the set of inserted and updated instances: under READ COMMITTED, PostgreSQL checks a
+concurrently changed row again, and its version no longer matches. If every commit has an instance, `commits` is left out.
 
-With others, instances are locked first (`locked`, by id), consumed rows next (`held`), and a commit is `ok` if all is
-there. Work rows that a claim has in hand are skipped, never waited for, so that a claim that waits for an instance
-cannot be waited for in turn (rule H8). Keys and slots are inserted last: a part of a statement cannot take its
-sibling back (H6), so what cannot be foreseen (a key taken since the statement began) divides by zero, which undoes
-everything; the batch is then settled one by one (`settling.py`).
+With other guards, instances are locked first (`locked`, by id), then consumed rows (`held`). A commit is `ok` if all of its
+rows exist. Work rows that a claim holds are skipped instead of waited for, because that claim may wait for an instance of
+this statement (rule H8). Keys and slots are inserted last. A CTE cannot undo another one (H6), so an unforeseen conflict (a
+key that was taken after the statement began) divides by zero, which rolls back the whole statement. The commits of the batch
+are then committed one by one (`fallback_commit.py`).
 
-Nearly all guards hold. So where they are versions, effects whose results are committed, or work that its own transaction has
-in hand, the statement is first sent *confidently*: nothing is locked or looked at before it is written, and if not every row
-was as it was expected, it divides by zero or is refused by a key, and the batch is sent again as above. What is not looked at
-first is neither written twice nor joined with `ok` for each kind.
+Nearly all guards hold. If the guards are versions, effects whose results are committed, or work rows of the transaction's own
+claim, the statement is first sent *confidently*: it reads and locks nothing before it writes. If a row is not as expected, the
+statement divides by zero or violates a key, and the batch is sent again as described above. The confident statement needs
+neither a second write per kind nor a join with `ok`.
 
-Deletes come before inserts of the same table: an insert asks how many rows were deleted, whatever the answer. LIMIT is
-never a parameter here, and only the kinds that occur are part of the text: a text per shape, prepared once per lane.
+Deletes run before inserts into the same table: an insert depends on the number of deleted rows, whatever it is. LIMIT is
+never a parameter. The text contains only the kinds that occur: there is one text per shape, prepared once per lane.
 """
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
@@ -49,13 +48,13 @@ _TYPES: Mapping[str, str] = {
     "due": "int8", "next_due": "int8", "died": "int8", "arrived": "int8", "expires": "int8",
     "state": "bytea", "first_data": "bytea", "data": "bytea", "payload": "bytea", "inputs": "bytea", "error": "bytea",
 }  # fmt: skip
-"""By the name of the column; texts are not listed."""
+"""Types by the name of the column. Columns that are not listed are texts."""
 
 _CHANGES = (
     "version, burst_id, status, content, definition_version, correlation_id, name, incidents, updated, finished, state"
 )
 _SEGMENT = "first_entry, entries, written, data"
-"""What the segment of a changed instance says beside its row. Where that one is written, it is."""
+"""Columns of the journal segment of a changed instance. It is written together with the instance's row."""
 _EFFECT_KEY = "tenant, instance_id, execution"
 _ADDED: Mapping[str, Table[Any]] = {
     "journal": JOURNAL, "bookmark_added": BOOKMARK, "effect_added": EFFECT, "incident_added": INCIDENT,
@@ -71,7 +70,7 @@ _GONE = {
     "value_dropped": ("hf_value", "tenant, instance_id, ref"),
     "guard_released": ("hf_guard", "tenant, kind, name, instance_id"),
 }
-"""Table and the columns that name the row."""
+"""Table and key columns of deleted rows."""
 KINDS = {
     "commits": "number, does, needed, tenant, id, version",
     "new": "number, " + NEW_COLUMNS,
@@ -90,12 +89,13 @@ _HELD = {
     "effect_consumed": ("hf_effect", _EFFECT_KEY, "attempt, owner_node, owner_boot", ""),
     "schedule_fired": ("hf_schedule", "tenant, id", "due", ""),
 }
-"""Table, its key, what else must be the same, how it is locked. Only the key may lead to the row: planned on an empty table,
-an index on owners looks as good, and then each of a batch would look at all effects of its node."""
+"""Table, key, other columns that must match, locking clause. The other columns are compared as a row, so that only the key can
+use an index: a plan made for an empty table may choose the index on owners, and then each commit would read all effects of
+its node."""
 
 
 ROW_TYPE = "hf_row_"
-"""Each kind is a type of the database, made by the migrations: an array of rows is one parameter."""
+"""Prefix of the composite types that the migrations create, one per kind: an array of rows is one parameter."""
 
 
 def type_of(column: str) -> str:
@@ -116,7 +116,7 @@ def statement_of(rows: BatchRows, *, confident: bool = False) -> tuple[str, list
 
 @lru_cache(maxsize=1024)
 def _shape(kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """In the order of `KINDS`, whichever came first."""
+    """The kinds in the order of `KINDS`."""
     return tuple(kind for kind in KINDS if kind in kinds)
 
 
@@ -132,7 +132,8 @@ def _confident(shape: tuple[str, ...], single: bool) -> str:
     lists = _lists(text)
     counted = (("changed", "moved"), *((kind, f"gone_{kind}") for kind in _HELD))
     fits = " and ".join(text.all_in(name, kind) for kind, name in counted if kind in text)
-    if not fits and lists:  # All are new: there is nothing to ask, and the last insert is the statement.
+    # If all instances are new, there is nothing to check, and the last insert is the main statement.
+    if not fits and lists:
         *lists, (_, end) = lists
     else:
         end = f"select 1 / (case when {fits or 'true'} then 1 else 0 end)"
@@ -153,7 +154,7 @@ def _text(shape: tuple[str, ...], guarded: bool, single: bool) -> str:
 
 
 class _Text:
-    """Where the parameters of each kind are: one array of rows each; in a batch of one, every column by itself."""
+    """Parameters of each kind: one array of rows; for a single commit with single rows, one parameter per column."""
 
     def __init__(self, shape: Sequence[str], single: bool, *, confident: bool = False) -> None:
         self.single = single
@@ -161,7 +162,7 @@ class _Text:
         self.of_ok = (
             "true" if confident else "exists (select 1 from ok)" if single else "u.number in (select number from ok)"
         )
-        """Whether the commit that the row `u` belongs to is let through."""
+        """Condition that the commit of the row `u` is accepted."""
         self._counts: dict[str, str] = {}
         self._sources: dict[str, str] = {}
         place = 0
@@ -181,17 +182,17 @@ class _Text:
         return kind in self._sources
 
     def rows(self, kind: str) -> str:
-        """The rows of a kind, as `u`."""
+        """The rows of a kind with the alias `u`."""
         return self._sources[kind]
 
     def all_in(self, part: str, kind: str) -> str:
-        """Whether that part of the statement wrote every row of the kind. To count one takes longer than to see it."""
+        """Condition that a part of the statement wrote every row of the kind. For one row, EXISTS is faster than a count."""
         return (
             f"exists (select from {part})" if self.single else f"(select count(*) from {part}) = {self._counts[kind]}"
         )
 
     def after(self, part: str) -> str:
-        """True, whatever that part did, once it has done it."""
+        """A condition that is always true, but makes PostgreSQL run that part first."""
         return f"(select true from {part}) is not false" if self.single else f"(select count(*) from {part}) >= 0"
 
 
@@ -208,7 +209,7 @@ def _row(table: str, columns: str) -> str:
 
 
 def _as_expected(text: _Text, kind: str) -> str:
-    """Who is confident looks while it deletes, after the instances: that is the order of locks."""
+    """Conditions of a confident delete: it checks the row, and runs after the instances, which is the lock order."""
     if not text.confident or kind not in _HELD:
         return ""
     first = f" and {text.after('moved')}" if "changed" in text else ""
@@ -233,7 +234,7 @@ def _update_instances(text: _Text, where: str = "") -> str:
 
 
 def _versioned(text: _Text) -> Iterator[str]:
-    """`ok` by versions alone."""
+    """`ok` if versions are the only guards."""
     written = []
     if "commits" in text:
         written.append(f"select u.number from {text.rows('commits')} where u.does = {NOTHING}")
@@ -248,7 +249,7 @@ def _versioned(text: _Text) -> Iterator[str]:
 
 
 def _guarded(text: _Text) -> Iterator[str]:
-    """`ok` by everything that can be locked and seen; what follows must then succeed."""
+    """`ok` by all rows that can be locked and read. All later writes must then succeed."""
     conditions = []
     if "changed" in text:
         yield (
@@ -298,7 +299,7 @@ def _guarded(text: _Text) -> Iterator[str]:
 
 
 def _counts(text: _Text) -> str:
-    """Whether all that was `ok` was also written."""
+    """Condition that all rows of `ok` commits were written."""
     written = [
         name for kind, name in (("new", "made"), ("changed", "moved"), ("guard_taken", "guarded")) if kind in text
     ]
@@ -340,11 +341,11 @@ _BEFORE = {
     "work_added": ("work_consumed", "work_dropped"),
     "inbox_added": ("inbox_consumed",),
 }
-"""What must be gone before rows of this kind are added, so that a key can be used again."""
+"""Kinds that must be deleted before rows of this kind are inserted, so that a key can be reused."""
 
 
 _AGAIN = {"inbox_added": " on conflict do nothing", "record": " " + written_over(POSTGRESQL)}
-"""What becomes of a row whose key is there."""
+"""Conflict clauses of kinds whose key may be stored already."""
 
 
 def _inserts(text: _Text) -> Iterator[str]:
@@ -364,8 +365,8 @@ def _inserts(text: _Text) -> Iterator[str]:
 
 
 def _lists(text: _Text) -> list[tuple[str, str]]:
-    """What is to be listed (`listing.py`): a name and an insert for new instances, and for those that went on. Who is
-    confident knows which are made: all."""
+    """Names and inserts of the keys that the projector must list (`instance_list.py`), for new and for changed instances. In a
+    confident statement, all instances are written."""
     gather, where = ("array[{}]", "") if text.single else ("array_agg({})", " having count(*) > 0")
     gathered = ", ".join(gather.format(column) for column in ("tenant", "id", "created"))
     return [

@@ -1,4 +1,4 @@
-"""The PostgreSQL store: the parts that all SQL stores share, and what this database does better in its own way."""
+"""PostgreSQL store: the shared parts of SQL stores, some of them specialised, on the PostgreSQL driver."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class PostgresStore(
         return await self._driver.listener.wait(since, timeout)
 
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
-        return await self._driver.enqueuing.ask([WORK.encode(row, self._codec) for row in rows])
+        return await self._driver.enqueuing.submit([WORK.encode(row, self._codec) for row in rows])
 
     async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
         return await self._insert(insert_new(INBOX, "inbox_added", [INBOX.encode(row, self._codec) for row in rows]))

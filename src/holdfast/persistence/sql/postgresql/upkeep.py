@@ -1,4 +1,4 @@
-"""Retention and import, with the list that is written behind: what goes or comes is left for the projector to see."""
+"""Retention and import with the projected list: deleted and imported instances are queued for the projector."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -22,14 +22,14 @@ _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 class PostgresUpkeep(SqlUpkeep):
     def _live_contents(self) -> Script[dict[tuple[str, str], int]]:
-        """From the list too: it is narrow, and those who live are in an index."""
+        """Read the list: it is narrow, and has an index on instances that have not ended."""
         rows = yield ask(
             f"select tenant, content, count(*) from hf_listed where status not in ({_ENDED}) group by tenant, content"
         )
         return {(row[0], row[1]): row[2] for row in rows}
 
     def _expired(self, tenant: str, rule: RetentionRule, limit: int) -> Script[list[str]]:
-        """From the list, which has the index: the first of each group. Whoever deletes looks at the instance again."""
+        """Read the first instances of each group from the list, which has the index. The delete checks each instance again."""
         statuses = [status for status in rule.statuses if status in ENDED]
         if not statuses:
             return []

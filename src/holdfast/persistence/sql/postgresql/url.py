@@ -1,4 +1,4 @@
-"""`postgresql://user:password@host:5432/database`; what stands behind `?` goes to the driver (`sslmode=require`)."""
+"""`postgresql://user:password@host:5432/database`; query options are passed to the driver (`sslmode=require`)."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def postgresql_from_url(url: str, **options: Any) -> PostgresStore:
             f"'{parts.netloc}' has no valid port. Write postgresql://user@host:5432/database"
         ) from error
     if not parts.path.strip("/") or port == 0:
-        raise StoreMisconfigured("The address names no database. Write postgresql://user:password@host:5432/database")
+        raise StoreMisconfigured("The address has no database. Write postgresql://user:password@host:5432/database")
     return PostgresStore(url, **options)

@@ -1,4 +1,4 @@
-"""SQLite: the default store, embedded. One writer thread with group commit, readers beside it."""
+"""SQLite: the embedded default store, with one writer thread for group commit and separate reader threads."""
 
 from __future__ import annotations
 

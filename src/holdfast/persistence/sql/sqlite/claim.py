@@ -1,6 +1,6 @@
-"""Claims on SQLite are optimistic (M15): rows are read, not locked; consuming them is a guard of the commit.
+"""Optimistic claims of SQLite (M15): rows are read, not locked; consuming them is a guard of the commit.
 
-Lanes of one process do not get in each other's way: what one has in hand, the others leave out.
+Claims of one process do not conflict: each leaves out the rows that the others hold.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Connections to a SQLite file, and how a script is run on one.
+"""Connections to a SQLite file: settings, error messages, and the execution of scripts.
 
-Rule M15: busy timeout 0 and our own retries, since SQLite's back off until one process starves the others; every write
-begins with BEGIN IMMEDIATE, since a read that turns into a write fails at once, whatever the timeout.
+Rule M15: the busy timeout is 0 and Holdfast retries itself, because SQLite's back-off lets one process starve the others.
+Every write begins with BEGIN IMMEDIATE, because a read transaction that becomes a write fails at once, whatever the timeout.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _BROKEN = {
     sqlite3.SQLITE_PROTOCOL,
     sqlite3.SQLITE_NOTADB,
 }
-"""What is wrong with the file or the machine, not with the statement."""
+"""Errors of the file or the machine, not of the statement."""
 
 _WAL_SIZE_MAX = 64 * 1024 * 1024
-"""Bytes to which the log is cut back after a burst of writing."""
+"""Bytes to which the WAL file is truncated after a checkpoint."""
 
 BUSY_TIMEOUT = timedelta(seconds=60)
 
@@ -51,12 +51,12 @@ def is_busy(error: BaseException) -> bool:
 
 
 def is_broken(error: BaseException) -> bool:
-    """The transaction cannot go on, whoever's statement it was."""
+    """Whether the whole transaction must fail, not only the statement."""
     return isinstance(error, sqlite3.Error) and code_of(error) in _BROKEN
 
 
 def retry_while_busy(action: Callable[[], T], timeout: timedelta = BUSY_TIMEOUT) -> T:
-    """Try again every 0.5 to 2 ms while others write. Nobody ever sees "locked"."""
+    """Retry every 0.5 to 2 ms while another process writes. Callers never see "database is locked"."""
     until = time.monotonic() + timeout.total_seconds()
     while True:
         try:
@@ -66,14 +66,14 @@ def retry_while_busy(action: Callable[[], T], timeout: timedelta = BUSY_TIMEOUT)
                 raise
             if time.monotonic() > until:
                 raise StoreUnavailable(
-                    f"Other processes have been writing to the file without a pause for {timeout.total_seconds():.0f} "
-                    "seconds. Stop what holds it (a backup, a shell with an open transaction), then try again."
+                    f"Other processes have kept the file busy for {timeout.total_seconds():.0f} seconds. Stop the process "
+                    "that holds it (a backup, a shell with an open transaction), then try again."
                 ) from error
         time.sleep(random.uniform(0.0005, 0.002))
 
 
 def connect(path: Path, cache_kib: int = 8 * 1024) -> sqlite3.Connection:
-    """A connection that any thread may use, one at a time."""
+    """Open a connection. Any thread may use it, but only one at a time."""
     try:
         connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         retry_while_busy(lambda: connection.execute("pragma journal_mode = wal").fetchall())
@@ -87,16 +87,18 @@ def connect(path: Path, cache_kib: int = 8 * 1024) -> sqlite3.Connection:
 
 
 def explained(error: sqlite3.Error, path: Path) -> StoreError:
-    """The error in words that name the remedy."""
+    """A store error whose message names the remedy."""
     match code_of(error):
         case sqlite3.SQLITE_CANTOPEN:
             return StoreMisconfigured(f"'{path}' cannot be opened. Check that its folder exists and may be written to.")
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
-            return StoreMisconfigured(f"'{path}' may not be written to. Give this user the right to, with its folder.")
+            return StoreMisconfigured(
+                f"'{path}' is not writable. Give this user write access to the file and its folder."
+            )
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
-            return StoreMisconfigured(f"'{path}' is not a sound SQLite database. Use another file or restore a backup.")
+            return StoreMisconfigured(f"'{path}' is not a valid SQLite database. Use another file or restore a backup.")
         case sqlite3.SQLITE_FULL:
-            return StoreUnavailable(f"The disk of '{path}' is full. Make room; nothing was written.")
+            return StoreUnavailable(f"The disk of '{path}' is full. Free some space; nothing was written.")
         case sqlite3.SQLITE_IOERR:
             return StoreUnavailable(f"Reading or writing '{path}' failed. Check its disk.")
         case _:

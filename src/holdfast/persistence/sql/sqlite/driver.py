@@ -1,4 +1,4 @@
-"""What runs the scripts of one SQLite store: a writer thread, reader threads, and an ear for other processes."""
+"""Driver of one SQLite store: a writer thread, reader threads, and change notification across processes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _READS_MAX = 64
 _WRITES_MAX = 512
 _WRITER_CACHE_KIB = 16 * 1024
 _POLL_INTERVAL = 0.02
-"""How often somebody who waits looks whether another process has written (M15)."""
+"""Seconds between two checks whether another process has written (M15)."""
 
 
 class SqliteDriver:
-    """Open between `open` and `close`, in the process that opened it."""
+    """Usable between `open` and `close`, in the process that opened it."""
 
     def __init__(self, path: Path, script: CommitScript, now: Callable[[], datetime]) -> None:
         self._path = path
@@ -49,7 +49,7 @@ class SqliteDriver:
         self._waiters: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
 
     def open(self, *, migrating: bool) -> None:
-        """Blocking: connects, migrates, starts the threads."""
+        """Connect, migrate and start the threads. Blocking."""
         if self._process is not None:
             self._check_open()
             return
@@ -71,7 +71,7 @@ class SqliteDriver:
         self._listener = connect(self._path)
 
     def close(self) -> None:
-        """Blocking: finishes what was asked, ends threads and connections."""
+        """Finish all submitted jobs, stop the threads and close the connections. Blocking."""
         if self._process is None or self._process != os.getpid():
             return
         self._process = None
@@ -109,7 +109,7 @@ class SqliteDriver:
         return await job.future
 
     def add_own_node(self, boot: int) -> None:
-        """A node of this process registered."""
+        """Remember a node that registered in this process."""
         if self._other_processes is not None:
             self._other_processes.own.add(boot)
 
@@ -123,7 +123,7 @@ class SqliteDriver:
                 if version != since or left <= 0:
                     return version
                 try:
-                    # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the waiter.
+                    # Not `wait_for`: before Python 3.12 it may swallow a cancellation that arrives with the event.
                     async with asyncio.timeout(min(left, _POLL_INTERVAL)):
                         await waiter.wait()
                 except TimeoutError:
@@ -133,7 +133,7 @@ class SqliteDriver:
             del self._waiters[waiter]
 
     def _version(self) -> int:
-        """Differs whenever any other connection, of whatever process, has committed."""
+        """A number that changes when another connection, of any process, has committed."""
         self._check_open()
         listener = self._listener
         if listener is None:
@@ -142,11 +142,11 @@ class SqliteDriver:
         return int(rows[0][0])
 
     def _wake_waiters(self) -> None:
-        """In the writer's thread, after each transaction."""
+        """Wake waiting calls. Runs in the writer thread after each transaction."""
         for waiter, loop in list(self._waiters.items()):
             try:
                 loop.call_soon_threadsafe(waiter.set)
-            except RuntimeError:  # that loop is closed
+            except RuntimeError:  # The loop is closed.
                 continue
 
     def _open_writer(self) -> WorkerThread[WriteJob]:

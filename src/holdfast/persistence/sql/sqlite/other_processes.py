@@ -1,4 +1,4 @@
-"""Whether other processes work on the same file: then the writer leaves them room after each commit (M15)."""
+"""Detection of other processes on the same file. If there are any, the writer pauses after each commit (M15)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class OtherProcesses:
         """Boots of nodes that registered through this store."""
 
     def any(self) -> bool:
-        """Asked by the writer between transactions; looks at the node table now and then."""
+        """Whether another process has a live node. The writer calls it after each transaction; the result is cached."""
         if monotonic() - self._looked > _POLL_INTERVAL:
             self._looked = monotonic()
             try:
                 rows = self._connection.execute(_ALIVE, (micros(self._now()),)).fetchall()
-            except sqlite3.OperationalError:  # somebody is busy with the file, so there are others
+            except sqlite3.OperationalError:  # The file is locked, so there are other processes.
                 return True
             self._found = any(row[0] not in self.own for row in rows)
         return self._found

@@ -1,4 +1,4 @@
-"""Readers beside the writer: each script sees one snapshot, and never turns into a write."""
+"""Reader of a SQLite file: each script runs in one snapshot and never writes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Reader:
                 job.result = self._read(job.script)
             except sqlite3.Error as error:
                 job.error = explained(error, self._path)
-            except Exception as error:  # noqa: BLE001 - the caller's, and only its own
+            except Exception as error:  # noqa: BLE001 - raised in the task of the caller
                 job.error = error
 
     def close(self) -> None:
@@ -40,7 +40,7 @@ class Reader:
         def begin() -> None:
             self._connection.execute("begin")
             try:
-                self._connection.execute("select 1 from hf_counter").fetchone()  # takes the snapshot
+                self._connection.execute("select 1 from hf_counter").fetchone()  # The first read takes the snapshot.
             except BaseException:
                 self._connection.execute("rollback")
                 raise

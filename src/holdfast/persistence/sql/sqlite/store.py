@@ -1,4 +1,4 @@
-"""The SQLite store: the parts that all SQL stores share, on the driver of a SQLite file."""
+"""SQLite store: the shared parts of SQL stores on the SQLite driver."""
 
 from __future__ import annotations
 

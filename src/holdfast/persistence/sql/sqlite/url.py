@@ -1,4 +1,4 @@
-"""`sqlite:///file.db` (from here) and `sqlite:////data/file.db` (from the root)."""
+"""`sqlite:///file.db` (relative path) and `sqlite:////data/file.db` (absolute path)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ def sqlite_path(url: str) -> Path:
     path = unquote(parts.path)[1:]
     if parts.netloc:
         raise StoreMisconfigured(
-            f"'{url}' names a host, but SQLite is a file. With three slashes it is a file: sqlite:///{parts.netloc}"
+            f"'{url}' has a host, but SQLite is a file. Write three slashes: sqlite:///{parts.netloc}"
         )
     if not path or path == ":memory:":
-        raise StoreMisconfigured(f"'{url}' names no file. Write sqlite:///holdfast.db, or memory:// to keep nothing.")
+        raise StoreMisconfigured(
+            f"'{url}' has no file. Write sqlite:///holdfast.db, or memory:// for a store in memory."
+        )
     if parts.query:
-        raise StoreMisconfigured(f"'{url}' has options behind '?', but SQLite takes none. Remove them.")
+        raise StoreMisconfigured(f"'{url}' has options after '?', but SQLite takes none. Remove them.")
     return Path(path)

@@ -1,4 +1,4 @@
-"""Threads that do the work of one connection: what came while they were busy is done together, and told together."""
+"""Worker threads of SQLite connections: jobs that arrive while a thread is busy are run and answered together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ J = TypeVar("J", bound="Job[Any]")
 
 
 class Job(Generic[T]):
-    """One call: a future of the caller's loop, and what became of it."""
+    """One call: a future of the caller's event loop, and its result or error."""
 
     __slots__ = ("error", "future", "loop", "result")
 
@@ -24,7 +24,7 @@ class Job(Generic[T]):
         self.error: BaseException | None = None
 
     def settle(self) -> None:
-        """In the loop: answer the caller, unless it has gone away."""
+        """Resolve the future, unless the caller was cancelled. Runs in the caller's event loop."""
         if self.future.done():
             return
         if self.error is not None:
@@ -34,7 +34,7 @@ class Job(Generic[T]):
 
 
 class WorkerThread(Generic[J]):
-    """Takes all jobs that wait, at most `limit`, and hands them to `work`, until it is stopped."""
+    """Passes all waiting jobs, at most `limit`, to `work`, until it is stopped."""
 
     def __init__(self, name: str, work: Callable[[list[J]], None], finish: Callable[[], None], limit: int) -> None:
         self._jobs: SimpleQueue[J | None] = SimpleQueue()
@@ -48,7 +48,7 @@ class WorkerThread(Generic[J]):
         self._jobs.put(job)
 
     def stop(self) -> None:
-        """What was asked before is still done."""
+        """Finish all submitted jobs, then end the thread."""
         self._jobs.put(None)
         self._thread.join()
 
@@ -59,7 +59,7 @@ class WorkerThread(Generic[J]):
             if jobs:
                 try:
                     self._work(jobs)
-                except BaseException as error:  # noqa: BLE001 - whatever it is, the callers must hear of it
+                except BaseException as error:  # noqa: BLE001 - raised in the tasks of the callers
                     for job in jobs:
                         job.error = job.error or error
                 notify_callers(jobs)
@@ -82,14 +82,14 @@ class WorkerThread(Generic[J]):
 
 
 def notify_callers(jobs: Sequence[Job[Any]]) -> None:
-    """Wake each caller's loop once."""
+    """Resolve all jobs, with one wake-up per event loop."""
     loops: dict[asyncio.AbstractEventLoop, list[Job[Any]]] = {}
     for job in jobs:
         loops.setdefault(job.loop, []).append(job)
     for loop, of_loop in loops.items():
         try:
             loop.call_soon_threadsafe(_settle, of_loop)
-        except RuntimeError:  # the loop is closed: nobody waits any more
+        except RuntimeError:  # The loop is closed, so no task waits for the result.
             continue
 
 

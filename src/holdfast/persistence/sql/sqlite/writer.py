@@ -1,7 +1,7 @@
-"""The one writer of a process: group commit. What queued up during one transaction is the next transaction.
+"""Writer of a SQLite file, one per process: group commit in a thread. All jobs that waited share the next transaction.
 
-Commits of many callers are judged and written as one batch, as long as no instance is named twice. A script or a batch
-that fails is undone by its savepoint and does not take the others along.
+Batches of several callers are checked and written as one group (`commit_grouping.py`). Each group and each script has a
+savepoint, so an error rolls back only its own changes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from holdfast.persistence.sql.sqlite.connection import explained, is_broken, ret
 from holdfast.persistence.sql.sqlite.worker_thread import Job
 
 _YIELD_TIME = 0.001
-"""How long the writer leaves the file to other processes after a commit, if there are any."""
+"""Seconds for which the writer leaves the file to other processes after a commit."""
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class Writer:
         self._on_commit = on_commit
 
     def work(self, jobs: list[WriteJob]) -> None:
-        """One transaction for all of them. If the file fails it, all of them fail."""
+        """Run all jobs in one transaction. An error of the file fails all of them."""
         self._check_file()
         try:
             retry_while_busy(lambda: self._connection.execute("begin immediate"))
@@ -91,7 +91,7 @@ class Writer:
             time.sleep(_YIELD_TIME)
 
     def _check_file(self) -> None:
-        """A file that was deleted, or put another in its place, can still be written to: nobody would ever read it."""
+        """Refuse a file that was deleted or replaced: SQLite would still write to it, and the data would be lost."""
         try:
             if samestat(self._file, self._place.stat()):
                 return
@@ -118,7 +118,7 @@ class Writer:
             job.result = outcomes
 
     def _bisected(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
-        """All at once; if the database refuses, each half by itself, until the poison stands alone."""
+        """Write a batch at once. If SQLite refuses it, bisect until the refused commit is alone."""
         try:
             return self._in_savepoint(lambda: self._script(batch))
         except Exception as error:

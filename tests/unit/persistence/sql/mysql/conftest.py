@@ -1,4 +1,4 @@
-"""A MySQL or MariaDB database for a module of tests, emptied for each, and two handles on it."""
+"""Fixtures: a MySQL or MariaDB database per module, emptied for each test, and two stores on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MySQL: claims hold their rows, and nothing else."""
+"""Claims on MySQL: they lock their own rows and no others."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class TestClaims:
         assert len(set(held)) == 10
 
     async def test_rows_that_are_not_claimed_are_not_locked(self, store: MysqlStore, another: MysqlStore) -> None:
-        """Of 200 timers that are due, a claim of 10 leaves 190 to others."""
+        """Of 200 due timers, a claim of 10 leaves 190 to other claims."""
         await store.enqueue([work("", id=f"t{number}", due=later(number)) for number in range(200)])
 
         async with store.claim(["default"], 10), another.claim(["default"], 300) as rest:
             assert len(rest.rows) == 190
 
-    async def test_attempts_of_rows_in_hand_can_be_counted(self, store: MysqlStore, another: MysqlStore) -> None:
-        """H15, inside the claim: its own locks must not stand in the way, and its other claims stay away."""
+    async def test_attempts_of_claimed_rows_can_be_counted(self, store: MysqlStore, another: MysqlStore) -> None:
+        """H15, inside the claim: its own locks do not block it, and other claims of the process leave its rows out."""
         await store.enqueue([work("", id="a"), work("", id="b")])
 
         async with asyncio.timeout(15), store.claim(["default"], 10) as claim:
@@ -56,7 +56,7 @@ class TestClaims:
         async with another.claim(["default"], 10) as rest:
             assert [row.id for row in rest.rows] == ["b"]
 
-    async def test_rows_in_hand_can_be_put_back_and_consumed_elsewhere(self, store: MysqlStore) -> None:
+    async def test_claimed_rows_can_be_deferred_and_consumed_elsewhere(self, store: MysqlStore) -> None:
         await store.enqueue([work("", id="a"), work("", id="b")])
 
         async with asyncio.timeout(15), store.claim(["default"], 10) as claim:

@@ -52,7 +52,7 @@ def test_the_code_is_the_number_of_the_server() -> None:
         (1130, StoreMisconfigured, "Create the user for this host"),
         (1146, SchemaMismatch, "holdfast migrate"),
         (2003, StoreUnavailable, "db:3307"),
-        (1114, StoreUnavailable, "Make room"),
+        (1114, StoreUnavailable, "Free some space"),
         (1406, StoreError, "Shorten it"),
         (DEADLOCK, StoreUnavailable, "Try again"),
         (DUPLICATE, StoreError, "Nothing was written"),

@@ -1,4 +1,4 @@
-"""The schema of a MySQL database: built up step by step, by many at once, taken up where it broke off."""
+"""Migrations of a MySQL database: step by step, concurrently, and continued after an interruption."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STEPS = sum(len(migration.statements) for migration in KNOWN)
 
 @pytest.fixture
 def database() -> Iterator[str]:
-    """An empty one for each test."""
+    """An empty database for each test."""
     with mysql_database() as url:
         yield url
 
@@ -40,7 +40,7 @@ def as_user(url: str, user: str, password: str) -> str:
 
 
 async def shape_of(url: str) -> Rows:
-    """Columns and indexes as the server sees them."""
+    """Columns and indexes in the information schema."""
     columns = await executed(
         url,
         "select table_name, ordinal_position, column_name, column_type, is_nullable, column_default, column_key"
@@ -72,7 +72,7 @@ async def test_schema_from_scratch_equals_all_migrations_in_order(database: str)
     assert len(tables) > 18
 
 
-async def test_what_was_stored_before_goes_on(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stored_data_survives_a_migration(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("holdfast.persistence.sql.mysql.migrate.migrations_of", lambda dialect: KNOWN[:3])
         await store_from_url(database).migrate()
@@ -101,7 +101,7 @@ async def test_all_stores_have_the_same_tables(database: str) -> None:
     assert ours - {"hf_change"} == theirs
 
 
-async def test_migrating_tells_what_it_does(database: str) -> None:
+async def test_migrate_reports_what_it_applied(database: str) -> None:
     store = store_from_url(database)
 
     before, done, again = await store.migrate(check=True), await store.migrate(), await store.migrate()
@@ -138,14 +138,14 @@ async def test_a_schema_that_is_newer_names_the_remedy(database: str) -> None:
             await store_from_url(database).open(migrate=migrating)
 
 
-async def test_an_empty_database_is_refused_where_nobody_may_migrate(database: str) -> None:
+async def test_an_empty_database_is_refused_without_migrate(database: str) -> None:
     with pytest.raises(SchemaMismatch, match="has schema 0"):
         await store_from_url(database).open(migrate=False)
 
 
 @pytest.mark.parametrize("step", [0, 1, 2, STEPS // 2, STEPS - 1])
-async def test_a_migration_that_breaks_off_is_taken_up(database: str, step: int) -> None:
-    """After the statement, before it was counted: rows are written once, tables made once."""
+async def test_an_interrupted_migration_is_continued(database: str, step: int) -> None:
+    """Interrupted after a statement and before it was counted: rows are written once, tables created once."""
     store = store_from_url(database)
     with faults.at("migrate.step", faults.raising(LookupError), after=step), pytest.raises(LookupError):
         await store.migrate()
@@ -161,13 +161,13 @@ async def test_a_migration_that_breaks_off_is_taken_up(database: str, step: int)
     assert len(await executed(database, "show tables")) == len(statements_of(text))
 
 
-async def test_a_migration_that_broke_off_in_another_version_is_not_taken_up(database: str) -> None:
+async def test_an_interrupted_migration_of_another_version_is_refused(database: str) -> None:
     store = store_from_url(database)
     with faults.at("migrate.step", faults.raising(LookupError), after=3), pytest.raises(LookupError):
         await store.migrate()
     await executed(database, "update hf_migration set checksum = 'other'")
 
-    with pytest.raises(SchemaMismatch, match="broke off half-way with another content"):
+    with pytest.raises(SchemaMismatch, match="was interrupted, and has other content"):
         await store.migrate()
 
 
@@ -185,16 +185,16 @@ async def test_a_database_that_does_not_exist(database: str) -> None:
 
 
 async def test_a_user_that_is_refused(database: str) -> None:
-    wrong = as_user(database, "nobody_here", "secret")
+    wrong = as_user(database, "unknown_user", "secret")
 
-    with pytest.raises(StoreMisconfigured, match="refuses user 'nobody_here'") as raised:
+    with pytest.raises(StoreMisconfigured, match="refuses user 'unknown_user'") as raised:
         await store_from_url(wrong).open()
 
     assert "secret" not in str(raised.value)
 
 
 async def test_a_user_without_rights(database: str) -> None:
-    """It may look, but not make tables."""
+    """The user may read, but not create tables."""
     user = f"hf_{database[-8:]}"
     name = database.rpartition("/")[2]
     await executed(database, f"create user {user} identified by 'pw'", f"grant select on {name}.* to {user}")
@@ -206,5 +206,5 @@ async def test_a_user_without_rights(database: str) -> None:
 
 
 async def test_a_server_that_does_not_answer() -> None:
-    with pytest.raises(StoreUnavailable, match=r"did not do it|Nothing answers at 127\.0\.0\.1:1"):
+    with pytest.raises(StoreUnavailable, match=r"database call failed|No server answers at 127\.0\.0\.1:1"):
         await store_from_url("mysql://root@127.0.0.1:1/flows", retry=AT_ONCE).open()

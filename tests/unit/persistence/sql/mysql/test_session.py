@@ -1,4 +1,4 @@
-"""MySQL: connections that break, deadlocks, unknown outcomes, races, closing."""
+"""Sessions on MySQL: lost connections, deadlocks, unknown outcomes, races and close."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TestBrokenConnections:
         assert list(await store.enqueue([work("")])) == [True]
 
     async def test_a_connection_killed_in_mid_commit(self, database: str, store: MysqlStore) -> None:
-        """Nothing of it was written; it is sent again."""
+        """Nothing of the commit was written, and it is sent again."""
         killed = 0
 
         def kill() -> None:
@@ -58,7 +58,7 @@ class TestBrokenConnections:
         assert (await store.stats()).outbox == 1
 
     async def test_an_unknown_outcome_is_resolved(self, store: MysqlStore) -> None:
-        """The commit arrived, its answer did not, and another burst came in between."""
+        """The commit arrived, its reply was lost, and another burst was committed in between."""
         await store.commit([commit_of(instance("i"))])
         ours = commit_of(instance("i", 2), outbox_added=(message(""),))
         between = commit_of(instance("i", 3))
@@ -77,23 +77,23 @@ class TestBrokenConnections:
         assert (await store.stats()).outbox == 1
 
     @pytest.mark.parametrize("code", [1213, 1205, 2013, 1040])
-    async def test_what_passes_by_itself_is_tried_again(self, store: MysqlStore, code: int) -> None:
+    async def test_transient_errors_are_retried(self, store: MysqlStore, code: int) -> None:
         with faults.at("commit.locked", faults.raising(MysqlError(code, "passes")), times=3) as reached:
             assert await store.commit([commit_of(instance("i"))]) == [COMMITTED]
 
         assert reached.count("commit.locked") == 4
 
-    async def test_what_does_not_pass_is_unavailable(self, store: MysqlStore) -> None:
+    async def test_a_permanent_outage_is_unavailable(self, store: MysqlStore) -> None:
         with (
             faults.at("commit.locked", faults.raising(MysqlError(1205, "Lock wait timeout exceeded"))),
-            pytest.raises(StoreUnavailable, match="did not do it in 4 attempts"),
+            pytest.raises(StoreUnavailable, match="database call failed 4 times"),
         ):
             await store.commit([commit_of(instance("i"))])
 
         assert await store.versions_of([InstanceKey("", "i")]) == {}
 
-    async def test_a_real_deadlock_has_a_victim_that_comes_again(self, database: str, store: MysqlStore) -> None:
-        """Somebody else locks in the wrong order; the commit is written all the same."""
+    async def test_the_victim_of_a_deadlock_is_retried(self, database: str, store: MysqlStore) -> None:
+        """Another session locks in the wrong order; the commit is written nevertheless."""
         await store.commit([commit_of(instance("a")), commit_of(instance("b"))])
         stranger = await Session.connect(address_of(database))
         lock = "select id from hf_instance where tenant = '' and id = '{}' for update"
@@ -101,11 +101,11 @@ class TestBrokenConnections:
         try:
             await stranger.send(lock.format("b"))
             commit = asyncio.create_task(store.commit([commit_of(instance("a", 2)), commit_of(instance("b", 2))]))
-            await _until_somebody_waits(database)
+            await _until_blocked(database)
             try:
                 await stranger.send(f"{lock.format('a')};{update};commit")
             except MysqlError as error:
-                assert code_of(error) == 1213  # then the stranger is the victim
+                assert code_of(error) == 1213  # The other session may be the victim.
             async with asyncio.timeout(30):
                 assert await commit == [COMMITTED, COMMITTED]
         finally:
@@ -122,8 +122,8 @@ class TestRaces:
         assert [told[0] for told in queued].count(True) == 1
         assert [told[0] for told in kept].count(True) == 1
 
-    async def test_what_is_taken_between_look_and_write_is_lost(self, store: MysqlStore) -> None:
-        """The look saw no key and no instance; the server refuses the row, and the second look sees who was faster."""
+    async def test_a_row_taken_between_read_and_write_is_a_conflict(self, store: MysqlStore) -> None:
+        """The first read finds no key and no instance; the server refuses the row, and the second read finds the winner."""
         key = idempotency_key(operation="start", target="order", key="k")
         taken = commit_of(instance("faster"), guards_taken=(key,))
 
@@ -141,14 +141,14 @@ class TestRaces:
         assert by_id == [Lost(reason=Loss.EXISTS, name="same", version=1)]
         assert await store.versions_of([InstanceKey("", "slower")]) == {}
 
-    async def test_racers_of_one_version_are_told_who_won(self, store: MysqlStore) -> None:
+    async def test_competitors_for_one_version_get_one_winner(self, store: MysqlStore) -> None:
         await store.commit([commit_of(instance("i"))])
         racers = [commit_of(instance("i", 2)) for _ in range(20)]
 
         outcomes = await asyncio.gather(*(store.commit([racer]) for racer in [*racers, racers[0]]))
 
         told = [outcome for (outcome,) in outcomes]
-        assert told.count(COMMITTED) in {1, 2}  # the first was sent twice
+        assert told.count(COMMITTED) in {1, 2}  # The first commit was sent twice.
         assert told.count(Lost(reason=Loss.VERSION, name="i", version=2)) == 21 - told.count(COMMITTED)
         assert len(await store.read_journal("", "i")) == 2
 
@@ -177,8 +177,8 @@ class TestClosing:
         with pytest.raises(StoreClosed, match="another event loop"):
             asyncio.run(_epoch(store))
 
-    async def test_a_caller_that_goes_away_harms_nobody(self, store: MysqlStore) -> None:
-        """H1: who hangs up cancels nothing of others, and connections stay usable."""
+    async def test_a_cancelled_caller_does_not_affect_others(self, store: MysqlStore) -> None:
+        """H1: a cancelled caller cancels no commit of others, and connections stay usable."""
         calls = [asyncio.create_task(store.commit([commit_of(instance(f"i{number}"))])) for number in range(20)]
         reads = [asyncio.create_task(store.epoch()) for _ in range(20)]
         for _ in range(5):
@@ -194,7 +194,7 @@ class TestClosing:
 
 
 async def _commit_elsewhere(store: MysqlStore, commit: Commit) -> list[object]:
-    """In a loop of its own: a connection belongs to one."""
+    """Run in a new event loop: a connection belongs to one loop."""
     fresh = MysqlStore(store._driver.address)
     await fresh.open()
     try:
@@ -203,9 +203,9 @@ async def _commit_elsewhere(store: MysqlStore, commit: Commit) -> list[object]:
         await fresh.close()
 
 
-async def _until_somebody_waits(database: str) -> None:
+async def _until_blocked(database: str) -> None:
     waiting = "select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"
-    while not await executed(database, waiting):  # noqa: ASYNC110 - the server tells nobody
+    while not await executed(database, waiting):  # noqa: ASYNC110 - the server sends no event
         await asyncio.sleep(0.01)
 
 

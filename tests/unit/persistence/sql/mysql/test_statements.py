@@ -1,4 +1,4 @@
-"""What is sent to a MySQL server: quoted, together, in the order of keys, never larger than a packet."""
+"""Statements for a MySQL server: quoted, joined, in the order of keys, never larger than a packet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_values_are_quoted_as_bytes() -> None:
     )
 
 
-def test_texts_that_are_no_unicode_are_refused() -> None:
+def test_invalid_unicode_is_refused() -> None:
     with pytest.raises(UnicodeEncodeError):
         text_of("select ?", ("\udc80",), quote)
 
@@ -42,7 +42,7 @@ def test_rows_are_inserted_together_in_the_order_of_their_keys() -> None:
     ]
 
 
-def test_rows_that_may_be_there_keep_their_order() -> None:
+def test_rows_of_an_upsert_keep_their_order() -> None:
     sql = "insert into t (a) values (?) on duplicate key update a = a"
 
     assert list(texts_of(each(sql, [("y",), ("x",)]), quote, PACKET)) == [
@@ -67,13 +67,13 @@ def test_texts_stay_within_a_packet(sql: str) -> None:
     assert 30 < len(texts) < 60
 
 
-def test_a_row_that_no_packet_holds_is_refused_before_it_is_sent() -> None:
+def test_a_row_larger_than_a_packet_is_refused_before_it_is_sent() -> None:
     for statement in (each("insert into t (a) values (?)", [(b"x" * 2000,)]), ask("select ?", b"x" * 2000)):
         with pytest.raises(StoreError, match="max_allowed_packet"):
             list(texts_of(statement, quote, 1000))
 
 
-def test_a_script_is_said_differently_and_answers_the_same() -> None:
+def test_a_rewritten_script_returns_the_same_result() -> None:
     def script() -> Script[int]:
         rows = yield ask("select 1")
         more = yield ask("select 2")
@@ -89,11 +89,11 @@ def test_a_script_is_said_differently_and_answers_the_same() -> None:
 
 
 @pytest.mark.parametrize("code", [1213, 1205, 2006, 2013, 2003, 1040, 1290, 1053])
-def test_what_passes_by_itself(code: int) -> None:
+def test_transient_errors(code: int) -> None:
     assert MysqlTransient().is_transient(MysqlError(code, "…"))
 
 
-def test_what_does_not_pass_by_itself() -> None:
+def test_permanent_errors() -> None:
     assert not any(MysqlTransient().is_transient(MysqlError(code, "…")) for code in (1062, 1064, 1406, 1045, 1146))
     assert not MysqlTransient().is_transient(ValueError(2006))
     assert not is_lost(MysqlError(1213, "…"))

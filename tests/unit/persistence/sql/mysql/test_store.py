@@ -70,7 +70,7 @@ class TestSessions:
 
         assert code_of(raised.value) == 1792
 
-    async def test_an_error_in_any_of_many_statements_is_told(self, sessions: tuple[Session, Session]) -> None:
+    async def test_an_error_in_any_of_many_statements_is_raised(self, sessions: tuple[Session, Session]) -> None:
         for text in ("select 1;select nothing", "update hf_counter set value = value;select 1;nonsense"):
             with pytest.raises(MysqlError):
                 await sessions[0].send(text)
@@ -78,7 +78,7 @@ class TestSessions:
             assert await sessions[0].send("select 2;select 3") == ((2,),)
 
     async def test_a_later_update_that_fails_fails_alone(self, store: MysqlStore) -> None:
-        """Updates of a batch are sent together: the poison among them is found all the same."""
+        """Updates of a batch are sent together, and the invalid one among them fails alone."""
         names = [f"i{number}" for number in range(6)]
         await store.commit([commit_of(instance(name)) for name in names])
 
@@ -91,7 +91,7 @@ class TestSessions:
         assert [versions[InstanceKey("", name)] for name in names] == [2, 2, 2, 2, 1, 2]
 
     async def test_a_read_sees_one_moment(self, database: str, store: MysqlStore) -> None:
-        """Whatever others commit between two statements of a script."""
+        """Commits of others between two statements of a script are not visible."""
 
         def script() -> Script[list[int]]:
             seen = []
@@ -129,7 +129,7 @@ class TestExperiments:
         assert await store.versions_of([InstanceKey("", "I0"), InstanceKey("", "i0 ")]) == {}
 
     async def test_y2_nothing_is_stored_truncated(self, store: MysqlStore) -> None:
-        """INSERT IGNORE stores what fits of a value."""
+        """INSERT IGNORE would store a truncated value."""
         long = "x" * 5000
 
         outcomes = await store.commit(
@@ -155,7 +155,7 @@ class TestExperiments:
         assert (figures.inbox, figures.work_ready) == (0, 0)
 
     async def test_y3_a_write_that_changes_nothing_counts(self, store: MysqlStore) -> None:
-        """A server that is asked for changed rows says 0."""
+        """The server reports 0 changed rows for such a write."""
         owner = Owner("n", 1)
         row = effect("", "i", owner=owner)
         await store.commit([commit_of(instance("i"), effects_added=(row,))])
@@ -170,7 +170,7 @@ class TestExperiments:
         assert (await store.stats()).work_later == 1
 
     async def test_y4_different_absent_keys_do_not_meet(self, sessions: tuple[Session, Session]) -> None:
-        """Under MySQL's own isolation level both hold the gap and wait for each other."""
+        """Under MySQL's default isolation level both would hold the gap lock and wait for each other."""
         one, two = sessions
         look = "select name from hf_guard where tenant = '' and kind = 'key' and name = '{}' for update"
         take = "insert into hf_guard values ('', 'key', '{}', '', 'i', 0, null)"
@@ -184,7 +184,7 @@ class TestExperiments:
         await one.send("rollback")
         await two.send("rollback")
 
-    async def test_e4_an_event_does_not_wait_for_a_timer_in_hand(self, store: MysqlStore, another: MysqlStore) -> None:
+    async def test_e4_an_event_does_not_wait_for_a_claimed_timer(self, store: MysqlStore, another: MysqlStore) -> None:
         mark = bookmark("", "i")
         timer = work("", kind="timer", due=later(0), instance_id="i", bookmark_seq=mark.seq)
         await store.commit([commit_of(instance("i"), bookmarks_added=(mark,), work_added=(timer,))])
@@ -201,10 +201,12 @@ class TestExperiments:
         assert event == [COMMITTED]
         assert timeout == [Lost(reason=Loss.VERSION, name="i", version=2)]
         async with store.claim(["default"], 10) as claim:
-            assert [row.id for row in claim.rows] == [timer.id]  # a hint that is left, deleted by who finds it
+            assert [row.id for row in claim.rows] == [
+                timer.id
+            ]  # The dropped timer is left and deleted by its next claim.
 
     async def test_e4_many_waits_whose_event_and_timeout_meet(self, store: MysqlStore, another: MysqlStore) -> None:
-        """H8: no circle of locks, one winner each."""
+        """H8: no deadlock, and one winner each."""
         names = [f"i{number}" for number in range(300)]
         timers = {name: work("", id=f"t-{name}", kind="timer", due=later(0), instance_id=name) for name in names}
         for start in range(0, len(names), 100):
@@ -251,7 +253,7 @@ class TestTexts:
     @pytest.mark.parametrize(
         "text", ["it's", 'a "b" \\', "100%s ?", "a\x00b\x1a\n", "; drop table x; --", "😀 ä\u2028"]
     )
-    async def test_texts_come_back_as_they_were(self, store: MysqlStore, text: str) -> None:
+    async def test_texts_round_trip(self, store: MysqlStore, text: str) -> None:
         row = instance("i", correlation_id=text, name=text, state=text.encode() * 3)
 
         assert await store.commit([commit_of(row)]) == [COMMITTED]

@@ -1,4 +1,4 @@
-"""Addresses of MySQL servers: what they say, what is wrong with them, and that passwords stay secret."""
+"""Addresses of MySQL servers: parts, errors, and passwords that stay secret."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_part_of_an_address() -> None:
     assert "p@ss" not in repr(address)
 
 
-def test_what_is_left_out_is_usual() -> None:
+def test_missing_parts_have_defaults() -> None:
     assert address_of("mysql:///flows") == MysqlAddress(database="flows")
     assert address_of("mysql://127.0.0.1").database == ""
 
@@ -52,10 +52,13 @@ def test_both_names_of_the_server_are_known(scheme: str) -> None:
     [
         ("mysql://me:secret@host", "names no database"),
         ("mysql://me:secret@host/", "names no database"),
-        ("mysql://me:secret@host:port/flows", "no sound port"),
-        ("mysql://me:secret@host:99999/flows", "no sound port"),
+        ("mysql://me:secret@host:port/flows", "no valid port"),
+        ("mysql://me:secret@host:99999/flows", "no valid port"),
         ("mysql://me:secret@host/flows/more", "more than a database"),
-        ("mysql://me:secret@host/flows?speed=9&color=red", "does not take: color, speed. Known: connect_timeout, ssl"),
+        (
+            "mysql://me:secret@host/flows?speed=9&color=red",
+            "unknown options: color, speed. Known: connect_timeout, ssl",
+        ),
         ("mysql://me:secret@host/flows?ssl=maybe", "must be one of off, on, verify"),
         ("mysql://me:secret@host/flows?ssl_ca=/nowhere/ca.pem", "ssl_ca cannot be read"),
         ("mysql://me:secret@host/flows?connect_timeout=soon", "a number of seconds"),
@@ -63,17 +66,17 @@ def test_both_names_of_the_server_are_known(scheme: str) -> None:
         ("mysql://me:sec#ret@host/flows", "%23"),
         ("mysql://me:sec/ret@host/flows", "%2F"),
         ("mysql://me:sec?ret@host/flows", "%3F"),
-        ("mysql://me:secret@host/flows#part", "behind a '#'"),
+        ("mysql://me:secret@host/flows#part", "after '#'"),
     ],
 )
-def test_a_wrong_address_is_told_without_its_password(url: str, message: str) -> None:
+def test_an_invalid_address_is_refused_without_showing_its_password(url: str, message: str) -> None:
     with pytest.raises(StoreMisconfigured, match=message) as raised:
         store_from_url(url)
 
     assert "sec" not in str(raised.value).replace("seconds", "")
 
 
-def test_encryption_checks_the_server_unless_it_is_told_not_to() -> None:
+def test_tls_verifies_the_server_unless_disabled() -> None:
     checked, unchecked = (address_of(f"mysql://host/flows?ssl={how}").tls for how in ("verify", "on"))
 
     assert checked is not None

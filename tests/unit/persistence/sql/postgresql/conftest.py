@@ -1,4 +1,4 @@
-"""A PostgreSQL database for a module of tests; who needs an empty schema asks for `admin`."""
+"""Fixtures: a PostgreSQL database per module, and `admin`, a session on an empty schema."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def database(postgres: str) -> str:
 
 @pytest.fixture
 async def admin(database: str) -> AsyncIterator[Connection]:
-    """A session of its own, on an empty schema."""
+    """A separate session on an empty schema."""
     from holdfast.persistence.sql.postgresql.connection import ORDINARY, connect
     from holdfast.persistence.sql.postgresql.pool import end
 

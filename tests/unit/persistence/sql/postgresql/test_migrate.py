@@ -1,4 +1,4 @@
-"""The schema of a PostgreSQL database: built up step by step, by many at once, and never by the wrong version."""
+"""Migrations of a PostgreSQL database: step by step, concurrently, and refused for an unknown schema."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def url(database: str, admin: Connection) -> str:
 
 
 async def shape_of(connection: Connection) -> list[list[tuple[object, ...]]]:
-    """Tables, types and indexes as the database sees them."""
+    """Tables, types and indexes in the system catalog."""
     return [[tuple(row) for row in await connection.fetch(sql)] for sql in (_COLUMNS, _INDEXES, _ATTRIBUTES)]
 
 
@@ -58,7 +58,7 @@ async def test_schema_from_scratch_equals_all_migrations_in_order(connection: Co
     assert len(migrated[0]) > 100
 
 
-async def test_migrating_tells_what_it_does(connection: Connection) -> None:
+async def test_migrate_reports_what_it_applied(connection: Connection) -> None:
     labels = tuple(migration.label for migration in migrations_of("postgresql"))
 
     before = await migrate(connection, check=True)
@@ -77,7 +77,7 @@ async def test_a_schema_that_is_missing_or_older_names_the_remedy(url: str) -> N
         await PostgresStore(url).open(migrate=False)
 
 
-async def test_what_was_stored_before_goes_on(
+async def test_stored_data_survives_a_migration(
     url: str, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = migrations_of("postgresql")
@@ -103,7 +103,7 @@ async def test_a_schema_that_is_newer_names_the_remedy(url: str, connection: Con
             await PostgresStore(url).open(migrate=migrating)
 
 
-async def test_a_migration_that_breaks_off_leaves_nothing(connection: Connection) -> None:
+async def test_an_interrupted_migration_is_rolled_back(connection: Connection) -> None:
     with faults.at("migrate.step", faults.raising(InterruptedError)), pytest.raises(InterruptedError):
         await migrate(connection)
 
@@ -120,7 +120,7 @@ async def test_ten_starters_migrate_once(url: str) -> None:
     assert applied == [0] * 9 + [len(migrations_of("postgresql"))]
 
 
-async def test_a_user_without_rights_is_told_which(url: str, connection: Connection) -> None:
+async def test_a_user_without_rights_gets_the_missing_grant(url: str, connection: Connection) -> None:
     await connection.execute(
         "drop role if exists holdfast_guest; create role holdfast_guest login password 'guest';"
         "revoke create on schema public from public"

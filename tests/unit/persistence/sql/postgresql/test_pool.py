@@ -1,4 +1,4 @@
-"""Connections in the making: whoever gives up waiting leaves nothing behind."""
+"""The pool of PostgreSQL: cancelled callers leak no connection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.service("postgres")
 
 
 class Slow:
-    """Makes a real connection, when it may."""
+    """Opens a real connection once it is allowed to."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -29,7 +29,7 @@ class Slow:
         return self.made[-1]
 
 
-async def test_a_greeting_is_not_interrupted_and_its_connection_ended(database: str) -> None:
+async def test_opening_a_connection_is_not_cancelled(database: str) -> None:
     slow = Slow(database)
     pool = Pool(slow, 1)
     asking = asyncio.create_task(pool.take())
@@ -44,7 +44,7 @@ async def test_a_greeting_is_not_interrupted_and_its_connection_ended(database: 
     assert [connection.is_closed() for connection in slow.made] == [True]
 
 
-async def test_the_place_is_free_for_the_next(database: str) -> None:
+async def test_a_cancelled_caller_frees_its_place(database: str) -> None:
     slow = Slow(database)
     pool = Pool(slow, 1)
     asking = asyncio.create_task(pool.take())
@@ -59,7 +59,7 @@ async def test_the_place_is_free_for_the_next(database: str) -> None:
     await pool.close()
 
 
-async def test_a_connection_that_was_left_in_the_middle_is_ended_and_its_place_free(database: str) -> None:
+async def test_a_connection_in_an_unknown_state_is_closed_and_its_place_freed(database: str) -> None:
     pool = Pool(lambda: connect(database, ORDINARY), 1)
     lent: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
 
@@ -80,7 +80,7 @@ async def test_a_connection_that_was_left_in_the_middle_is_ended_and_its_place_f
     await pool.close()
 
 
-async def test_a_refused_statement_leaves_the_connection_to_the_next(database: str) -> None:
+async def test_a_connection_is_reused_after_a_refused_statement(database: str) -> None:
     pool = Pool(lambda: connect(database, ORDINARY), 1)
     with pytest.raises(asyncpg.exceptions.DivisionByZeroError):
         async with pool.connection() as first:

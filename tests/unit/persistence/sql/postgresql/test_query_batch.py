@@ -1,17 +1,17 @@
-"""What many ask at once is asked of PostgreSQL once: rows to enqueue, looks into the inbox."""
+"""Query batching: concurrent calls share one round trip."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 
 from holdfast.persistence.sql.postgresql import PostgresStore
+from holdfast.persistence.sql.postgresql.query_batch import QueryBatcher
 from holdfast.testing.store_rows import bookmark, stimulus, work
 
-pytestmark = pytest.mark.service("postgres")
 MANY = 50
 
 
@@ -23,9 +23,8 @@ async def store(database: str) -> AsyncIterator[PostgresStore]:
     await store.close()
 
 
-async def test_rows_that_come_together_are_enqueued_together(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.service("postgres")
+async def test_concurrent_rows_are_enqueued_together(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
     driver = store._driver
     inserts: list[Any] = []
     insert = driver.insert
@@ -40,10 +39,11 @@ async def test_rows_that_come_together_are_enqueued_together(
     answers = await asyncio.gather(*(store.enqueue([row, rows[0]]) for row in rows))
 
     assert [list(answer) for answer in answers] == [[True, False], *([[True, False]] * (MANY - 1))]
-    assert len(inserts) <= 2  # The first, and all that came while it was written.
+    assert len(inserts) <= 2  # The first row, and all rows that arrived during its insert.
 
 
-async def test_a_look_into_the_inbox_for_many_is_one_question(
+@pytest.mark.service("postgres")
+async def test_an_inbox_lookup_for_many_bookmarks_is_one_query(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     questions: list[str] = []
@@ -66,3 +66,35 @@ async def test_a_look_into_the_inbox_for_many_is_one_question(
     assert [row for rows in found for row in rows] == [early]
     assert found[-1] == [early]
     assert len(questions) == 1 + 2
+
+
+async def test_queued_queries_are_sent_together() -> None:
+    asked: list[list[int]] = []
+
+    async def ask(questions: Sequence[int]) -> Sequence[str]:
+        asked.append(list(questions))
+        await asyncio.sleep(0)
+        return [str(question) for question in questions]
+
+    batcher = QueryBatcher(ask, 1)
+    answers = await asyncio.gather(
+        batcher.submit([0]), *(batcher.submit([number, -number]) for number in range(1, 200))
+    )
+    await batcher.close()
+
+    assert answers == [["0"], *([str(number), str(-number)] for number in range(1, 200))]
+    assert [len(questions) for questions in asked] == [255, 144]
+
+
+async def test_only_the_caller_of_an_invalid_query_fails() -> None:
+    async def ask(questions: Sequence[int]) -> Sequence[int]:
+        return [1 // question for question in questions]
+
+    batcher = QueryBatcher(ask, 1)
+    answers = await asyncio.gather(
+        batcher.submit([1]), batcher.submit([0]), batcher.submit([1, 1]), return_exceptions=True
+    )
+
+    assert answers[0] == [1]
+    assert isinstance(answers[1], ZeroDivisionError)
+    assert answers[2] == [1, 1]

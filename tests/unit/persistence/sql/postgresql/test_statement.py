@@ -1,10 +1,8 @@
-"""The commit statement as text, and what goes into one batch: no server needed."""
+"""The text of the commit statement, without a server."""
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Sequence
 from importlib.resources import files
 
 import pytest
@@ -16,7 +14,6 @@ from holdfast.model.work import EffectRef, Owner
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.sql import migrations
 from holdfast.persistence.sql.postgresql.connection import numbered
-from holdfast.persistence.sql.postgresql.query_batch import QueryBatcher
 from holdfast.persistence.sql.postgresql.rows import rows_of
 from holdfast.persistence.sql.postgresql.statement import KINDS, ROW_TYPE, statement_of, type_of
 from holdfast.testing.store_rows import bookmark, commit_of, instance, settlement, work
@@ -86,7 +83,7 @@ def test_the_same_shape_is_the_same_text_whatever_the_size() -> None:
     ],
     ids=["version", "a hint dropped", "slot", "work", "inbox", "effect", "without an instance"],
 )
-def test_locks_come_first_only_where_more_than_a_version_guards(commit: Commit, locks: bool) -> None:
+def test_locks_come_first_only_with_more_guards_than_a_version(commit: Commit, locks: bool) -> None:
     sql, _ = text_of(commit)
 
     assert ("1 / (case" in sql) is locks
@@ -103,7 +100,7 @@ def test_locks_come_first_only_where_more_than_a_version_guards(commit: Commit, 
     ],
     ids=["a start", "a version", "an effect", "rows alone"],
 )
-def test_who_is_confident_counts_afterwards_instead_of_looking_before(commit: Commit, counted: str) -> None:
+def test_a_confident_statement_checks_after_the_write(commit: Commit, counted: str) -> None:
     rows = rows_of([commit, replace(commit, burst_id="other")], CODEC)
     sql, _ = statement_of(rows, confident=True)
 
@@ -112,13 +109,13 @@ def test_who_is_confident_counts_afterwards_instead_of_looking_before(commit: Co
     assert (f"(select count(*) from {counted}) = cardinality(" in sql) is bool(counted)
 
 
-def test_work_of_somebody_elses_claim_is_looked_at_first() -> None:
+def test_work_of_another_claim_is_checked_first() -> None:
     rows = rows_of([settlement("", work_consumed=("w",))], CODEC)
 
     assert (rows.may_be_confident(claimed=True), rows.may_be_confident(claimed=False)) == (True, False)
 
 
-def test_work_in_the_hands_of_a_claim_is_never_waited_for() -> None:
+def test_claimed_work_is_never_waited_for() -> None:
     sql, _ = text_of(commit_of(instance("a", 2), work_consumed=("w",), work_dropped=("x",)))
 
     assert sql.count("skip locked") == 2
@@ -131,34 +128,6 @@ def test_no_limit_is_a_parameter() -> None:
     assert not re.search(r"limit\s+\$", sql)
 
 
-def test_questions_are_numbered() -> None:
+def test_placeholders_are_numbered() -> None:
     assert numbered("a = ? and b in (?, ?)") == "a = $1 and b in ($2, $3)"
     assert numbered("select 1") == "select 1"
-
-
-async def test_questions_that_queue_up_are_asked_together() -> None:
-    asked: list[list[int]] = []
-
-    async def ask(questions: Sequence[int]) -> Sequence[str]:
-        asked.append(list(questions))
-        await asyncio.sleep(0)
-        return [str(question) for question in questions]
-
-    together = QueryBatcher(ask, 1)
-    answers = await asyncio.gather(together.ask([0]), *(together.ask([number, -number]) for number in range(1, 200)))
-    await together.close()
-
-    assert answers == [["0"], *([str(number), str(-number)] for number in range(1, 200))]
-    assert [len(questions) for questions in asked] == [255, 144]
-
-
-async def test_nobody_fails_for_anothers_question() -> None:
-    async def ask(questions: Sequence[int]) -> Sequence[int]:
-        return [1 // question for question in questions]
-
-    together = QueryBatcher(ask, 1)
-    answers = await asyncio.gather(together.ask([1]), together.ask([0]), together.ask([1, 1]), return_exceptions=True)
-
-    assert answers[0] == [1]
-    assert isinstance(answers[1], ZeroDivisionError)
-    assert answers[2] == [1, 1]

@@ -1,4 +1,4 @@
-"""What is special about PostgreSQL: lost connections, claims that lock, lists behind the commit, hints, payloads at rest."""
+"""PostgreSQL store: lost connections, locking claims, the projected list, notifications, encrypted payloads."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_use_after_fork_is_refused(store: PostgresStore, monkeypatch: pyte
 @pytest.mark.parametrize("guarded", [False, True], ids=["by version", "by a key too"])
 @pytest.mark.parametrize("point", ["commit.begin", "commit.locked", "commit.written", "commit.done"])
 async def test_a_connection_cut_at_any_point_is_no_loss(store: PostgresStore, point: str, guarded: bool) -> None:
-    """M3: whatever the outcome was, sent again it is written once."""
+    """M3: a commit with an unknown outcome is written once when it is sent again."""
     key = idempotency_key(operation="start", target="t", key="k")
     commit = commit_of(instance("i"), outbox_added=(message(""),), guards_taken=(key,) if guarded else ())
 
@@ -99,7 +99,7 @@ async def test_a_connection_cut_at_any_point_is_no_loss(store: PostgresStore, po
 
 
 async def test_sessions_that_the_server_ended_are_replaced(store: PostgresStore, admin: Connection) -> None:
-    """Every connection of the store is cut while it is idle: reads, lists, claims and commits go on."""
+    """Every idle connection of the store is cut: reads, lists, claims and commits still work."""
     await _use_everything(store, 1)
 
     await admin.fetch(
@@ -120,13 +120,13 @@ async def _use_everything(store: PostgresStore, version: int) -> None:
     assert (await store.stats()).work_ready == version
 
 
-async def test_a_deadlock_with_somebody_else_is_tried_again(store: PostgresStore, admin: Connection) -> None:
+async def test_a_deadlock_is_retried(store: PostgresStore, admin: Connection) -> None:
     await store.commit([commit_of(instance("a")), commit_of(instance("b"))])
     await admin.execute("begin")
     await admin.execute("update hf_instance set name = 'theirs' where id = 'b'")
 
     ours = asyncio.create_task(store.commit([commit_of(instance("a", 2)), commit_of(instance("b", 2))]))
-    await _until_somebody_waits(admin, ours)
+    await _until_blocked(admin, ours)
     try:
         await admin.execute("update hf_instance set name = 'theirs' where id = 'a'")
         await admin.execute("commit")
@@ -136,8 +136,8 @@ async def test_a_deadlock_with_somebody_else_is_tried_again(store: PostgresStore
     assert list(await ours) == [COMMITTED, COMMITTED]
 
 
-async def _until_somebody_waits(admin: Connection, task: asyncio.Task[Any]) -> None:
-    """For a lock that this session holds."""
+async def _until_blocked(admin: Connection, task: asyncio.Task[Any]) -> None:
+    """Wait until another session waits for a lock of `admin`."""
     while not (await admin.fetch("select exists (select 1 from pg_locks where not granted)"))[0][0]:
         assert not task.done()
         await asyncio.sleep(0)
@@ -151,13 +151,13 @@ async def test_a_poison_burst_is_explained(store: PostgresStore) -> None:
     assert outcomes[1].error.__cause__ is not None
 
 
-async def test_rows_that_a_batch_adds_are_not_there_for_its_others(store: PostgresStore) -> None:
+async def test_rows_added_by_a_batch_are_not_visible_within_it(store: PostgresStore) -> None:
     batch = [commit_of(instance("a"), work_added=(work("", id="w"),)), settlement("", work_consumed=("w",))]
 
     assert await store.commit(batch) == [COMMITTED, Lost(reason=Loss.WORK, name="w")]
 
 
-async def test_a_slot_passes_from_one_to_the_next_in_one_batch(store: PostgresStore) -> None:
+async def test_a_slot_is_released_and_taken_in_one_batch(store: PostgresStore) -> None:
     slot = activation_slot(strategy="singleton", definition_id="order")
     await store.commit([commit_of(instance("old"), guards_taken=(slot,))])
     ends = commit_of(instance("old", 2, status="finished", finished=later(1)), guards_released=(slot.ref,))
@@ -170,7 +170,7 @@ async def test_a_slot_passes_from_one_to_the_next_in_one_batch(store: PostgresSt
 
 
 @pytest.mark.parametrize("consumed", [True, False], ids=["done by the claim", "given back by the claim"])
-async def test_a_commit_waits_for_the_claim_that_has_its_row(
+async def test_a_commit_waits_for_the_claim_of_its_row(
     store: PostgresStore, another: PostgresStore, consumed: bool
 ) -> None:
     await store.enqueue([work("", id="w")])
@@ -185,7 +185,7 @@ async def test_a_commit_waits_for_the_claim_that_has_its_row(
     assert await ours == [Lost(reason=Loss.WORK, name="w") if consumed else COMMITTED]
 
 
-async def test_what_a_claim_did_not_consume_stays_in_its_hands_here(store: PostgresStore) -> None:
+async def test_unconsumed_rows_stay_with_their_claim_in_this_process(store: PostgresStore) -> None:
     await store.enqueue([work("", id="a"), work("", id="b")])
 
     async with store.claim(["default"], 2) as claim:
@@ -197,8 +197,8 @@ async def test_what_a_claim_did_not_consume_stays_in_its_hands_here(store: Postg
     assert (await store.stats()).work_ready == 0
 
 
-async def test_what_the_asker_is_at_is_not_locked(store: PostgresStore, another: PostgresStore) -> None:
-    """Else a lane's commit would wait until the rows of a claim have been run."""
+async def test_excluded_rows_are_not_locked(store: PostgresStore, another: PostgresStore) -> None:
+    """Otherwise a commit would wait until the rows of a claim have been processed."""
     await store.enqueue([work("", id="a"), work("", id="b")])
 
     async with store.claim(["default"], 2, without=[("", "a")]) as claim:
@@ -218,8 +218,8 @@ async def test_a_claim_whose_connection_breaks_is_committed_all_the_same(store: 
     assert (await store.stats()).work_ready == 0
 
 
-async def test_who_dies_before_listing_leaves_it_to_others(store: PostgresStore, another: PostgresStore) -> None:
-    """M7: the keys are committed with the burst; whoever reads a list next has them listed first."""
+async def test_another_process_lists_the_instances_of_a_dead_one(store: PostgresStore, another: PostgresStore) -> None:
+    """M7: the keys are committed with the burst, and the next read of a list projects them first."""
     store._driver.projector.mark = lambda: None  # type: ignore[method-assign]  # as if it died at once
 
     await store.commit([commit_of(instance("i"))])
@@ -241,8 +241,8 @@ async def test_a_deleted_instance_does_not_come_back_to_the_list(store: Postgres
     assert (await admin.fetch("select count(*) from hf_unlisted"))[0][0] == 0
 
 
-async def test_who_is_listed_already_holds_up_nobody(store: PostgresStore, admin: Connection) -> None:
-    """New instances are inserted without a look; one that was listed after all is looked at then."""
+async def test_a_listed_instance_does_not_block_the_projector(store: PostgresStore, admin: Connection) -> None:
+    """New instances are inserted without a check; the check follows if one is listed already."""
     await store.commit([commit_of(instance("i"))])
     assert await store.count("", ALL) == 1
     await admin.execute(
@@ -258,7 +258,7 @@ async def test_who_is_listed_already_holds_up_nobody(store: PostgresStore, admin
     assert (await admin.fetch("select count(*) from hf_unlisted"))[0][0] == 0
 
 
-async def test_an_id_that_is_used_again_is_listed_once(store: PostgresStore) -> None:
+async def test_a_reused_id_is_listed_once(store: PostgresStore) -> None:
     await store.commit([commit_of(instance("i", status="finished", finished=later(1)))])
     await store.delete_instances("", ["i"])
     await store.commit([commit_of(instance("i", created=later(5)))])
@@ -269,8 +269,8 @@ async def test_an_id_that_is_used_again_is_listed_once(store: PostgresStore) -> 
     assert await store.count("", InstanceFilter(ids=("i",))) == 1
 
 
-async def test_after_a_refusal_it_looks_first_for_a_while(store: PostgresStore, admin: Connection) -> None:
-    """Where many want the same, sending each batch twice would cost more than looking."""
+async def test_guards_are_checked_first_for_a_while_after_a_refusal(store: PostgresStore, admin: Connection) -> None:
+    """Under contention, sending each batch twice would cost more than checking the guards first."""
     committer = store._driver.committer
     await store.commit([commit_of(instance("taken"))])
     assert committer._cautious == 0
@@ -287,7 +287,7 @@ async def test_after_a_refusal_it_looks_first_for_a_while(store: PostgresStore, 
 
 @pytest.mark.parametrize("confident", [False, True], ids=["looking", "confident"])
 async def test_rows_are_found_by_their_keys(store: PostgresStore, database: str, confident: bool) -> None:
-    """Plans are made once, perhaps on empty tables, where every index that fits looks as good as the key."""
+    """Plans are made once, perhaps on empty tables, where every usable index looks as good as the primary key."""
     burned = bookmark("", "a").ref
     given: dict[str, Any] = {
         "bookmarks_burned": (burned,), "bookmarks_added": (bookmark("", "a", 2),), "effects_dropped": (7,),
@@ -312,7 +312,7 @@ async def test_rows_are_found_by_their_keys(store: PostgresStore, database: str,
 async def test_burned_bookmarks_are_found_by_all_of_their_key(
     store: PostgresStore, database: str, admin: Connection
 ) -> None:
-    """Most instances have one bookmark: by what the planner knows, looking at all of an instance would be as good."""
+    """Most instances have one bookmark, so the planner may consider reading all bookmarks of an instance as good."""
     await admin.execute(_BOOKMARKS)
     await admin.execute("analyze hf_bookmark")
     burns = [commit_of(instance(name, 2), bookmarks_burned=(BookmarkRef(7, 0, 7),)) for name in ("many", "other")]
@@ -328,7 +328,7 @@ async def test_burned_bookmarks_are_found_by_all_of_their_key(
     assert "seq" in scan[1]
 
 
-async def test_hints_are_merged_and_sent_only_to_those_who_listen(
+async def test_notifications_are_merged_and_sent_only_to_listeners(
     store: PostgresStore, another: PostgresStore, admin: Connection
 ) -> None:
     """M9: NOTIFY never per commit."""
@@ -350,7 +350,7 @@ async def test_hints_are_merged_and_sent_only_to_those_who_listen(
 
 
 async def test_updates_stay_on_their_page(store: PostgresStore, admin: Connection) -> None:
-    """No index holds what a commit changes, so that every update is heap-only."""
+    """No index contains a column that a commit changes, so every update is heap-only."""
     for version in range(1, 6):
         await store.commit([commit_of(instance("i", version, status=("suspended", "running")[version % 2]))])
     await admin.fetch("select pg_stat_clear_snapshot()")
@@ -366,7 +366,7 @@ async def test_updates_stay_on_their_page(store: PostgresStore, admin: Connectio
 @pytest.mark.parametrize("many", [1, 3])
 @pytest.mark.parametrize("confident", [True, False])
 async def test_a_lane_finds_rows_by_their_keys(database: str, store: PostgresStore, confident: bool, many: int) -> None:
-    """Its plans are made once, maybe on empty tables, where every index looks as good."""
+    """The plans of a lane are made once, perhaps on empty tables, where every index looks equally good."""
     rows = rows_of(
         [
             commit_of(
@@ -389,7 +389,7 @@ async def test_a_lane_finds_rows_by_their_keys(database: str, store: PostgresSto
 
 
 async def test_every_payload_is_encrypted_at_rest(database: str, admin: Connection) -> None:
-    """No secret in clear next to encrypted state: every bytea of every table, but for node details."""
+    """Every bytea of every table is encrypted, except node details."""
     store = PostgresStore(database, codec=EncryptingCodec({"k1": b"k" * 32}))
     await store.open()
     for commit in _secrets(b"TOP-SECRET"):

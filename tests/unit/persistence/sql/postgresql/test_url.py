@@ -28,7 +28,7 @@ def test_an_address_becomes_a_store(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["postgresql://db.example", "postgresql://db.example/", "postgresql://host:port/shop"])
-def test_an_address_that_cannot_work_says_how_to_write_it(url: str) -> None:
+def test_an_invalid_address_names_the_remedy(url: str) -> None:
     with pytest.raises(StoreMisconfigured, match=r"postgresql://user(:password)?@host:5432/database"):
         store_from_url(url)
 
@@ -50,7 +50,7 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
         (asyncpg.InvalidCatalogNameError("x"), StoreMisconfigured, "no database 'shop'. Create it: createdb shop"),
         (asyncpg.InsufficientPrivilegeError("denied"), StoreMisconfigured, "grant usage, create on schema"),
         (asyncpg.UndefinedTableError("x"), SchemaMismatch, "Run: holdfast migrate"),
-        (asyncpg.DiskFullError("x"), StoreUnavailable, "Make room"),
+        (asyncpg.DiskFullError("x"), StoreUnavailable, "Free some space"),
         (asyncpg.TooManyConnectionsError("x"), StoreUnavailable, "max_connections"),
         (asyncpg.CannotConnectNowError("starting up"), StoreUnavailable, "Check that it runs"),
         (ConnectionRefusedError("refused"), StoreUnavailable, "Check that it runs"),
@@ -84,7 +84,7 @@ def test_errors_name_the_remedy(error: Exception, kind: type[StoreError], words:
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
-def test_what_passes_by_itself(error: Exception, transient: bool) -> None:
+def test_transient_errors(error: Exception, transient: bool) -> None:
     assert PostgresTransient().is_transient(error) is transient
 
 
@@ -99,11 +99,11 @@ def test_what_passes_by_itself(error: Exception, transient: bool) -> None:
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
-def test_what_is_the_fault_of_one_burst(error: Exception, poison: bool) -> None:
+def test_poison_errors(error: Exception, poison: bool) -> None:
     assert is_poison(error) is poison
 
 
-async def test_a_server_that_does_not_answer_says_so() -> None:
+async def test_an_unreachable_server_is_unavailable() -> None:
     with socket.socket() as unheard:
         unheard.bind(("127.0.0.1", 0))
         store = PostgresStore(f"postgresql://ann:s3cret@127.0.0.1:{unheard.getsockname()[1]}/shop", retry=AT_ONCE)

@@ -1,4 +1,4 @@
-"""A file for each test."""
+"""Fixtures: a new database file for each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schema of a SQLite file: built up step by step, by many at once, and never by the wrong version."""
+"""Migrations of a SQLite file: step by step, concurrently, and refused for an unknown schema."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def connection(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def shape_of(connection: sqlite3.Connection) -> Shape:
-    """Tables with their columns, indexes with theirs, as the database sees them."""
+    """Tables and indexes with their columns, from the database itself."""
     tables = [row[0] for row in connection.execute("select name from sqlite_master where type = 'table' order by name")]
     shape: Shape = {}
     for table in tables:
@@ -57,7 +57,7 @@ def test_numbers_follow_each_other() -> None:
     assert len(numbers) > 1
 
 
-def test_migrating_tells_what_it_does(connection: sqlite3.Connection) -> None:
+def test_migrate_reports_what_it_applied(connection: sqlite3.Connection) -> None:
     labels = tuple(migration.label for migration in migrations_of("sqlite"))
 
     before = migrate(connection, check=True)
@@ -88,7 +88,7 @@ async def test_a_schema_that_is_older_names_the_remedy(database: Path, monkeypat
     await store.close()
 
 
-async def test_what_was_stored_before_goes_on(
+async def test_stored_data_survives_a_migration(
     database: Path, connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = migrations_of("sqlite")
@@ -117,16 +117,16 @@ async def test_a_schema_that_is_newer_names_the_remedy(database: Path, connectio
 def test_a_migration_that_was_changed_afterwards_is_refused() -> None:
     known = [Migration(number=1, name="first", text="create table a (x integer);")]
 
-    with pytest.raises(SchemaMismatch, match="another content"):
+    with pytest.raises(SchemaMismatch, match="other content"):
         pending_after([(1, "something else")], known)
 
 
-async def test_an_empty_file_is_refused_where_nobody_may_migrate(database: Path) -> None:
+async def test_an_empty_file_is_refused_without_migrate(database: Path) -> None:
     with pytest.raises(SchemaMismatch, match="has schema 0"):
         await SqliteStore(database).open(migrate=False)
 
 
-def test_a_migration_that_breaks_off_leaves_nothing(connection: sqlite3.Connection) -> None:
+def test_an_interrupted_migration_is_rolled_back(connection: sqlite3.Connection) -> None:
     with faults.at("migrate.step", faults.raising(InterruptedError), after=1), pytest.raises(InterruptedError):
         migrate(connection)
 
@@ -145,12 +145,12 @@ def test_ten_starters_migrate_once(database: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda path: path.write_bytes(b"this is no database " * 100), "not a sound SQLite database"),
+        (lambda path: path.write_bytes(b"this is no database " * 100), "not a valid SQLite database"),
         (lambda path: path.mkdir(), "cannot be opened"),
     ],
     ids=["another file", "a folder"],
 )
-async def test_files_that_are_no_database(database: Path, make: object, message: str) -> None:
+async def test_files_without_a_database(database: Path, make: object, message: str) -> None:
     assert callable(make)
     make(database)
 

@@ -1,4 +1,4 @@
-"""What is special about SQLite: threads, forks, other processes on the file, payloads at rest."""
+"""SQLite store: threads, forks, other processes on the file, encrypted payloads."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def test_use_after_fork_is_refused(store: SqliteStore, monkeypatch: pytest
     assert await store.epoch() == 0
 
 
-async def test_nobody_sees_locked(store: SqliteStore, database: Path) -> None:
+async def test_callers_never_see_locked(store: SqliteStore, database: Path) -> None:
     """Another process holds the write lock; the commit waits for it and succeeds."""
     with closing(sqlite3.connect(database, isolation_level=None)) as other:
         other.execute("begin immediate")
@@ -95,7 +95,7 @@ async def test_nobody_sees_locked(store: SqliteStore, database: Path) -> None:
     assert reading.instances == {}
 
 
-def test_patience_ends_without_the_word_locked(database: Path) -> None:
+def test_the_busy_timeout_ends_without_the_word_locked(database: Path) -> None:
     with (
         closing(sqlite3.connect(database, isolation_level=None)) as one,
         closing(sqlite3.connect(database, isolation_level=None, timeout=0)) as two,
@@ -111,10 +111,10 @@ def test_patience_ends_without_the_word_locked(database: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "kind", "remedy"),
     [
-        (sqlite3.SQLITE_READONLY, StoreMisconfigured, "Give this user the right"),
+        (sqlite3.SQLITE_READONLY, StoreMisconfigured, "Give this user write access"),
         (sqlite3.SQLITE_CANTOPEN, StoreMisconfigured, "folder exists"),
         (sqlite3.SQLITE_CORRUPT, StoreMisconfigured, "restore a backup"),
-        (sqlite3.SQLITE_FULL, StoreUnavailable, "Make room"),
+        (sqlite3.SQLITE_FULL, StoreUnavailable, "Free some space"),
         (sqlite3.SQLITE_IOERR_WRITE, StoreUnavailable, "Check its disk"),
         (sqlite3.SQLITE_ERROR, StoreError, "please report it"),
     ],
@@ -130,7 +130,7 @@ def test_errors_of_the_file_name_the_remedy(code: int, kind: type[StoreError], r
 
 
 async def test_a_connection_cut_after_the_commit_is_no_loss(store: SqliteStore) -> None:
-    """M3: the outcome is unknown; sent again, it is found by its burst id and written once."""
+    """M3: a commit with an unknown outcome is found by its burst id when it is sent again, and written once."""
     commit = commit_of(instance("i"), outbox_added=(message(""),))
 
     with faults.at("commit.done", faults.raising(ConnectionResetError), times=1) as reached:
@@ -148,15 +148,15 @@ async def test_a_connection_cut_before_the_commit_is_no_loss(store: SqliteStore,
     assert len(await store.versions_of([InstanceKey("", "i")])) == 1
 
 
-async def test_a_file_that_stays_broken_is_told(store: SqliteStore) -> None:
+async def test_a_permanently_broken_file_is_unavailable(store: SqliteStore) -> None:
     with faults.at("commit.written", faults.raising(ConnectionResetError)), pytest.raises(StoreUnavailable):
         await store.commit([commit_of(instance("i"))])
 
     assert await store.versions_of([InstanceKey("", "i")]) == {}
 
 
-async def test_a_failing_script_does_not_take_others_along(store: SqliteStore) -> None:
-    """Group commit: what came together is one transaction, but each fails alone."""
+async def test_a_failing_script_does_not_fail_others(store: SqliteStore) -> None:
+    """Group commit: jobs share one transaction, but each fails alone."""
     huge = instance("huge", definition_version=2**70)
     calls = [
         store.commit([commit_of(instance("a"))]),
@@ -176,7 +176,7 @@ async def test_a_failing_script_does_not_take_others_along(store: SqliteStore) -
 
 
 async def test_a_million_sleepers_on_one_event_are_found_by_their_index(store: SqliteStore, database: Path) -> None:
-    """E7: the plan of a lookup by correlation id uses key and correlation, whatever the number of sleepers."""
+    """E7: the plan of a lookup by correlation id uses key and correlation, however many instances wait."""
     statements: list[str] = []
     script = store._matches([BookmarkQuery(key=wake_key("Paid"), correlation=correlation_key("order-1"))])
     statement = next(script)
@@ -208,7 +208,7 @@ async def test_timers_of_tomorrow_cost_a_claim_nothing(store: SqliteStore, datab
 
 
 async def test_every_payload_column_goes_through_the_codec(database: Path) -> None:
-    """No secret in clear next to encrypted state: every blob of every table is encrypted, but for node details."""
+    """Every blob of every table is encrypted, except node details."""
     store = SqliteStore(database, codec=EncryptingCodec({"k1": b"k" * 32}))
     await store.open()
     secret = b"TOP-SECRET"
@@ -260,7 +260,7 @@ async def _save_definition(store: SqliteStore, hash: str, secret: bytes) -> None
 
 
 def test_four_processes_write_to_one_file(database: Path) -> None:
-    """M15: everybody gets through; nobody sees an error."""
+    """M15: all processes make progress, and none sees an error."""
     writers = [
         start("write", f"sqlite:///{database}", tenant="", prefix=f"p{number}", rounds=25, batch=16)
         for number in range(4)
@@ -274,7 +274,7 @@ def test_four_processes_write_to_one_file(database: Path) -> None:
         assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
 
 
-async def test_the_writer_leaves_room_only_when_there_are_others(store: SqliteStore, database: Path) -> None:
+async def test_the_writer_pauses_only_for_other_processes(store: SqliteStore, database: Path) -> None:
     others = store._driver._other_processes
     assert others is not None
     await store.register_node("mine", time_to_live=timedelta(minutes=5))
