@@ -19,7 +19,7 @@ from weakref import ReferenceType, ref
 
 from holdfast.errors import ExpressionSyntax, ValueRefused
 from holdfast.execution.composite import UNSET
-from holdfast.model.module_names import current_name, module_at
+from holdfast.model.module_names import current_name, loaded_module
 from holdfast.model.scope import Scope, Shape
 from holdfast.model.values import decode
 
@@ -72,7 +72,7 @@ def resolve(reference: str) -> Any:
     stored_name, _, path = reference.partition(":")
     module_name = current_name(stored_name)
     try:
-        found: Any = module_at(module_name) or import_module(module_name)
+        found: Any = loaded_module(module_name) or import_module(module_name)
         for part in path.split(".") if path else ():
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:

@@ -41,20 +41,20 @@ def stored_name(module: str) -> str:
     return _STORED.get(module, module)
 
 
-def home_of(module: str) -> str:
+def portable_name(module: str) -> str:
     """The stored name of a module; for `__main__` the name that other processes import it by."""
     return _script(sys.modules.get(MAIN)) if module == MAIN else stored_name(module)
 
 
 def public_name(item: Any) -> str:
     """`module:qualname` of a class or function, as stored data names it."""
-    return f"{home_of(item.__module__)}:{item.__qualname__}"
+    return f"{portable_name(item.__module__)}:{item.__qualname__}"
 
 
-def module_at(home: str) -> ModuleType | None:
+def loaded_module(name: str) -> ModuleType | None:
     """The loaded module with this stored name, or None."""
-    found = sys.modules.get(current_name(home))
-    return sys.modules.get(MAIN) if found is None and home == home_of(MAIN) else found
+    found = sys.modules.get(current_name(name))
+    return sys.modules.get(MAIN) if found is None and name == portable_name(MAIN) else found
 
 
 @lru_cache(4)

@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.authoring.compiler.source import Source
 from holdfast.authoring.compiler.walk import children_of, nodes_of
 from holdfast.errors import ValueRefused
-from holdfast.model.module_names import home_of, module_at, stored_name
+from holdfast.model.module_names import loaded_module, portable_name, stored_name
 from holdfast.model.values import SCALARS, encode
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -102,7 +102,9 @@ class World:
     def _reference(self, name: str, value: Any) -> str:
         if isinstance(value, types.ModuleType):
             return stored_name(value.__name__)
-        own = f"{home_of(getattr(value, '__module__', None) or 'builtins')}:{getattr(value, '__qualname__', name)}"
+        own = (
+            f"{portable_name(getattr(value, '__module__', None) or 'builtins')}:{getattr(value, '__qualname__', name)}"
+        )
         if not isinstance(value, Enum) and _find(own) is value:
             return own
         if name not in self.source.globals:
@@ -120,7 +122,7 @@ def _is_constant(value: Any) -> bool:
 
 def _find(reference: str) -> Any:
     module, _, path = reference.partition(":")
-    found: Any = module_at(module) or MISSING
+    found: Any = loaded_module(module) or MISSING
     for part in path.split("."):
         found = getattr(found, part, MISSING)
     return found

@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.authoring.compiler.refusals import Place
 from holdfast.errors import WorkflowRefused
-from holdfast.model.module_names import home_of
+from holdfast.model.module_names import portable_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def read_source(function: Callable[..., Any]) -> Source:
         )
     return Source(
         name=function.__name__,
-        module=home_of(function.__module__),
+        module=portable_name(function.__module__),
         tree=tree,
         place=place,
         globals=function.__globals__,

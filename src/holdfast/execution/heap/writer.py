@@ -14,7 +14,7 @@ from holdfast.execution.heap.blocks import Blocks
 from holdfast.execution.heap.iterators import decompose, is_storable_iterator
 from holdfast.execution.heap.reader import first_unread
 from holdfast.execution.heap.tracebacks import entries_of
-from holdfast.model.module_names import home_of
+from holdfast.model.module_names import portable_name
 from holdfast.model.values import SCALARS, KeptException, TypeRegistry, encode, is_large
 from holdfast.model.values.encoder import TAG
 from holdfast.model.values.exceptions import arguments_of
@@ -283,9 +283,9 @@ class _Writer:
     def _in_module(self, value: Any) -> str | None:
         """Name of a function or class in a module that the definition refers to."""
         module, path = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
-        if not isinstance(module, str) or (home := home_of(module)) not in self.modules:
+        if not isinstance(module, str) or (name := portable_name(module)) not in self.modules:
             return None
-        return f"{home}:{path}" if getattr(self.modules[home], path, None) is value else None
+        return f"{name}:{path}" if getattr(self.modules[name], path, None) is value else None
 
     def _exception(self, error: BaseException) -> Part:
         if isinstance(error, KeptException) or type(error) not in self.types:
