@@ -27,7 +27,7 @@ from holdfast.model.types import convert
 from holdfast.model.values import TypeRegistry
 
 CHUNK = 128
-FAN = 16
+PARTS_PER_LIST = 16
 """Maximum length of a list whose parts the state writer may store as separate rows."""
 ITEM, CHILD = "item", "child"
 
@@ -236,7 +236,7 @@ def dump(progress: Progress, _types: TypeRegistry) -> dict[str, Any]:
     if progress.chunks:
         chunks: list[Any] = [list(chunk) for chunk in progress.chunks]
         for _ in range(2):
-            chunks = [chunks[at : at + FAN] for at in range(0, len(chunks), FAN)]
+            chunks = [chunks[at : at + PARTS_PER_LIST] for at in range(0, len(chunks), PARTS_PER_LIST)]
         plain["ended"] = chunks
     return plain
 

@@ -21,7 +21,7 @@ from holdfast.errors import ActivityTimeout
 from holdfast.ports import Context
 
 _STARTED = "polling_since"
-_ASKED = "polls"
+_POLLS = "polls"
 
 
 class Poll(Activity, abstract=True):
@@ -45,7 +45,7 @@ class Poll(Activity, abstract=True):
     async def execute(self, context: Context) -> None:
         context.state.setdefault(_STARTED, context.now.isoformat())
         answer = await self.poll(context)
-        context.state[_ASKED] = context.state.get(_ASKED, 0) + 1
+        context.state[_POLLS] = context.state.get(_POLLS, 0) + 1
         if self.is_done(answer):
             context.set_output("result", answer)
             context.complete()

@@ -158,7 +158,7 @@ def wake(live: LiveInstance, received: Received) -> None:
     if problem is None:
         _wake(live, activation, bookmark, payload)
     else:
-        faults.fault(live, activation, faults.named(activation.node, problem))
+        faults.fault(live, activation, faults.with_input_name(activation.node, problem))
 
 
 def deliver_local_events(live: LiveInstance) -> bool:
@@ -195,7 +195,7 @@ def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payloa
         elif bookmark.auto_complete:
             live.complete(activation)
     except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
-        faults.fault(live, activation, faults.named(activation.node, error))
+        faults.fault(live, activation, faults.with_input_name(activation.node, error))
 
 
 def _burn(live: LiveInstance, activation: Activation, bookmark: Bookmark) -> None:

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from holdfast.execution.plan import Node
 
 
-NOT_CARRIED = (None, "inline")
+LOCAL_QUEUES = (None, "inline")
 
 
-def raised(live: LiveInstance, node: Node, owner: Activation, scope: Scope, error: Exception) -> None:
+def handle_exception(live: LiveInstance, node: Node, owner: Activation, scope: Scope, error: Exception) -> None:
     """Handle an exception of an operation: find or create the activation of the failed execution, then decide."""
     activation = _running(node, owner, live) or live.activate(node, owner, scope)
-    fault(live, activation, named(node, error))
+    fault(live, activation, with_input_name(node, error))
 
 
 def _running(node: Node, owner: Activation, live: LiveInstance) -> Activation | None:
@@ -40,7 +40,7 @@ def _running(node: Node, owner: Activation, live: LiveInstance) -> Activation | 
     return newest if newest is not None and newest.node is node and newest.status == RUNNING else None
 
 
-def named(node: Node, error: Exception) -> Exception:
+def with_input_name(node: Node, error: Exception) -> Exception:
     """Name the input that a failed expression belongs to."""
     if isinstance(error, ExpressionError):
         name = node.sources.get(error.source)
@@ -100,7 +100,7 @@ def _retry(live: LiveInstance, activation: Activation, error: BaseException) -> 
 def _is_step(activation: Activation) -> bool:
     """Whether a queue carries this effect. The queue then delays the next attempt; no bookmark is needed."""
     node = activation.node
-    return node.effect is not None and activation.data is not None and node.options.queue not in NOT_CARRIED
+    return node.effect is not None and activation.data is not None and node.options.queue not in LOCAL_QUEUES
 
 
 def is_retried(policy: Retry, error: BaseException) -> bool:

@@ -128,7 +128,7 @@ class ObjectActivity:
                 self.call(live, owner, entry["callback"], result)
             except Exception as error:  # noqa: BLE001 - user code
                 # A fault of the callback, not of the child, which has completed.
-                faults.fault(live, owner, faults.named(self.node, error))
+                faults.fault(live, owner, faults.with_input_name(self.node, error))
 
         return done
 

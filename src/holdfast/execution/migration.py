@@ -21,7 +21,7 @@ from holdfast.execution.state_reader import CLEANUP
 from holdfast.execution.state_writer import slots
 from holdfast.model.definition import ActivityNode
 
-FREE = frozenset({"Sequence", "Flowchart", "Workflow"})
+FLEXIBLE_CONTAINERS = frozenset({"Sequence", "Flowchart", "Workflow"})
 """Containers whose children may differ."""
 
 Document = dict[str, Any]
@@ -78,7 +78,7 @@ def _obstacles(live: LiveInstance, target: Plan, names: _Names) -> Iterator[str]
         node = activation.node
         yield from _missing(node, target, names, "is running")
         there = target.by_key.get(names(node.key))
-        if there is not None and activation.data is not None and node.definition.type not in FREE:
+        if there is not None and activation.data is not None and node.definition.type not in FLEXIBLE_CONTAINERS:
             yield from _children_differ(node, there, names)
     for node, _, _ in live.queue:
         yield from _missing(node, target, names, "is about to run")

@@ -83,7 +83,7 @@ def start_attempt(live: LiveInstance, activation: Activation) -> None:
     try:
         node.op(live, owner, activation.outer)
     except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
-        faults.raised(live, node, owner, activation.outer, error)
+        faults.handle_exception(live, node, owner, activation.outer, error)
     finally:
         live.retrying = None
 

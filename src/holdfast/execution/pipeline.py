@@ -123,7 +123,7 @@ def _around(node: Node, op: Op, middleware: PureMiddleware, *, guarded: bool) ->
                 context.status = "faulted"
                 if not guarded:
                     raise
-                faults.raised(live, node, owner, scope, error)
+                faults.handle_exception(live, node, owner, scope, error)
             else:
                 context.activation, context.status = _left_behind(node, owner, before)
 

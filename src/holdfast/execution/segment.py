@@ -77,7 +77,7 @@ def _loop(live: LiveInstance, limits: Limits) -> Ended:
             try:
                 node.op(live, owner, scope)
             except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
-                faults.raised(live, node, owner, scope, error)
+                faults.handle_exception(live, node, owner, scope, error)
             if not queue:
                 return IDLE
         if live.sequence - live.waited_at >= limits.runaway:
@@ -98,7 +98,7 @@ def _loop_with_commits(live: LiveInstance, limits: Limits) -> Ended:
         try:
             node.op(live, owner, scope)
         except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
-            faults.raised(live, node, owner, scope, error)
+            faults.handle_exception(live, node, owner, scope, error)
         if live.commit_wanted:
             live.commit_wanted = False
             return COMMIT

@@ -57,7 +57,7 @@ def _line_operation(line: Line) -> Op:
             try:
                 step(live, scope)
             except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
-                faults.raised(live, node, owner, scope, error)
+                faults.handle_exception(live, node, owner, scope, error)
                 return
             if queue or owner.flags:
                 break
@@ -81,7 +81,7 @@ def container(node: Node, line: Line, done: Done, open_scope: Callable[[Scope], 
             try:
                 step(live, inner)
             except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
-                faults.raised(live, child, live.adopt(Activation(n, node, owner, scope, inner)), inner, error)
+                faults.handle_exception(live, child, live.adopt(Activation(n, node, owner, scope, inner)), inner, error)
                 return
         journal.append((ENDED, index, n, journal[-1][3], None))
         done(live, owner, scope, None)

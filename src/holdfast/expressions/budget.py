@@ -22,24 +22,24 @@ from uuid import UUID
 
 Budget = list[int]
 
-FUEL = 2_000_000
+DEFAULT_FUEL = 2_000_000
 """Default for one evaluation; about 0.1 s in the worst case."""
-TEXT = 1_000_000
+MAX_TEXT = 1_000_000
 """Maximum characters of a string, or bytes of a bytes object."""
-ITEMS = 250_000
+MAX_ITEMS = 250_000
 """Maximum items of a collection that an expression creates."""
-INT_BITS = 4096
+MAX_INT_BITS = 4096
 """Maximum bits of an integer that an expression creates."""
-INT_LIMIT = 1 << INT_BITS
-NESTING = 64
+MAX_INT = 1 << MAX_INT_BITS
+MAX_NESTING = 64
 """Maximum nesting of collections that are compared, written or returned."""
-SOURCE = 20_000
+MAX_SOURCE = 20_000
 """Maximum characters of an expression."""
-SCRIPT_SOURCE = 100_000
-NODES = 5_000
-SCRIPT_NODES = 25_000
+MAX_SCRIPT_SOURCE = 100_000
+MAX_NODES = 5_000
+MAX_SCRIPT_NODES = 25_000
 """Maximum nodes of a syntax tree."""
-DEPTH = 60
+MAX_DEPTH = 60
 """Maximum depth of a syntax tree."""
 
 SCALARS = frozenset({int, float, bool, type(None), Decimal, datetime, date, time, timedelta, UUID})
@@ -60,33 +60,33 @@ def charge(budget: Budget, units: int) -> bool:
 
 
 def check_text(budget: Budget, length: int) -> None:
-    if length > TEXT:
-        raise OutOfBounds(f"a text would have {length:,} characters, at most {TEXT:,} are allowed")
+    if length > MAX_TEXT:
+        raise OutOfBounds(f"a text would have {length:,} characters, at most {MAX_TEXT:,} are allowed")
     charge(budget, (length >> 3) + 1)
 
 
 def check_items(budget: Budget, count: int) -> None:
-    if count > ITEMS:
-        raise OutOfBounds(f"a collection would have {count:,} items, at most {ITEMS:,} are allowed")
+    if count > MAX_ITEMS:
+        raise OutOfBounds(f"a collection would have {count:,} items, at most {MAX_ITEMS:,} are allowed")
     charge(budget, count + 1)
 
 
 def check_int(budget: Budget, value: int) -> int:
     bits = value.bit_length()
-    if bits > INT_BITS:
-        raise OutOfBounds(f"a number would have {bits:,} bits, at most {INT_BITS:,} are allowed")
+    if bits > MAX_INT_BITS:
+        raise OutOfBounds(f"a number would have {bits:,} bits, at most {MAX_INT_BITS:,} are allowed")
     charge(budget, bits >> 6)
     return value
 
 
 def check_decimal(value: Decimal) -> Decimal:
     """Refuse a Decimal with a huge exponent: short to write, but huge as an integer or in full notation."""
-    if value.is_finite() and abs(value.adjusted()) > INT_BITS:
-        raise OutOfBounds(f"a Decimal has an exponent beyond ±{INT_BITS:,}")
+    if value.is_finite() and abs(value.adjusted()) > MAX_INT_BITS:
+        raise OutOfBounds(f"a Decimal has an exponent beyond ±{MAX_INT_BITS:,}")
     return value
 
 
-def weigh(budget: Budget, value: Any, depth: int = NESTING) -> Any:
+def weigh(budget: Budget, value: Any, depth: int = MAX_NESTING) -> Any:
     """Charge for everything in a value, counted as a tree. Returns the value."""
     kind = value.__class__
     if kind in SCALARS:
@@ -109,7 +109,7 @@ def weigh(budget: Budget, value: Any, depth: int = NESTING) -> Any:
 def _weigh_items(budget: Budget, items: Any, count: int, depth: int) -> None:
     charge(budget, count + 1)
     if depth <= 0:
-        raise OutOfBounds(f"collections are nested deeper than {NESTING} levels")
+        raise OutOfBounds(f"collections are nested deeper than {MAX_NESTING} levels")
     for item in items:
         if item.__class__ not in SCALARS:
             weigh(budget, item, depth - 1)

@@ -11,7 +11,7 @@ from holdfast.expressions.failure import quoted
 from holdfast.model.scope import Names
 from holdfast.ports import CompiledExpression, CompiledScript
 
-SOURCE = 1_000_000
+MAX_SOURCE = 1_000_000
 
 
 class ObjectEvaluator:
@@ -31,9 +31,9 @@ class ObjectEvaluator:
 def _parsed(source: str) -> Any:
     if not source.strip():
         return None
-    if len(source) > SOURCE:
+    if len(source) > MAX_SOURCE:
         raise ExpressionRefused(
-            f"{quoted(source)} has {len(source):,} characters; at most {SOURCE:,} are allowed.",
+            f"{quoted(source)} has {len(source):,} characters; at most {MAX_SOURCE:,} are allowed.",
             language="object",
             source=source,
         )

@@ -204,7 +204,7 @@ def guarded(live: LiveInstance, owner: Activation, work: Callable[[LiveInstance,
     try:
         work(live, owner)
     except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
-        faults.fault(live, owner, faults.named(owner.node, error))
+        faults.fault(live, owner, faults.with_input_name(owner.node, error))
 
 
 class While(Activity, pure=True, container=True, category="Looping", icon="repeat"):

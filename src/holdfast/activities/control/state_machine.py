@@ -141,7 +141,7 @@ class _Machine:
                     answer, saw = transition.condition(owner.scope)
                 except Exception as error:  # noqa: BLE001 - user code
                     # A fault of the state machine, not of the trigger, which has completed.
-                    faults.fault(live, owner, faults.named(self.node, error))
+                    faults.fault(live, owner, faults.with_input_name(self.node, error))
                     return
                 live.note(JournalEvent.DECIDED, owner, {"transition": transition.name, "answer": answer, "saw": saw})
                 if not answer:

@@ -34,11 +34,11 @@ TIMEOUT = "Timeout"
 DONE = "Done"
 CALLBACK = "callback"
 CALLBACK_HEADER = "X-Callback-Url"
-TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
+RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 DEFAULT_TIMEOUT = timedelta(seconds=100)
 WITH_BODY = {"method": ["POST", "PUT", "PATCH", "DELETE"]}
 FIRST_DELAY = timedelta(milliseconds=500)
-LONGEST_DELAY = timedelta(seconds=30)
+MAX_DELAY = timedelta(seconds=30)
 
 
 class Sent(Struct, frozen=True):
@@ -133,7 +133,7 @@ class _HttpRequest(Activity, abstract=True):
             except OSError as error:
                 sent = Sent(None, NO_CONNECTION, str(error))
                 context.journal(str(error))
-            if sent.response is not None and sent.response.status not in TRY_AGAIN:
+            if sent.response is not None and sent.response.status not in RETRIED_STATUSES:
                 break
         return sent
 
@@ -273,6 +273,6 @@ def _delay(attempt: int, response: OutboundResponse | None) -> timedelta:
     """Exponential back-off with jitter. `Retry-After` (in seconds) takes precedence."""
     retry_after = "" if response is None else response.headers.get("retry-after", "")
     if retry_after.isdigit():
-        return min(timedelta(seconds=int(retry_after)), LONGEST_DELAY)
-    doubled: timedelta = min(FIRST_DELAY * 2 ** (attempt - 1), LONGEST_DELAY)
+        return min(timedelta(seconds=int(retry_after)), MAX_DELAY)
+    doubled: timedelta = min(FIRST_DELAY * 2 ** (attempt - 1), MAX_DELAY)
     return doubled * random.uniform(0.8, 1.2)

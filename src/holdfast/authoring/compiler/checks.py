@@ -16,8 +16,8 @@ from holdfast.authoring.compiler.source import Source
 from holdfast.authoring.compiler.walk import nodes_of
 
 _FRAME_MAGIC = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "globals", "breakpoint"})
-_MADE = (ast.List, ast.Dict, ast.Set, ast.Call, ast.Lambda, *COMPREHENSIONS)
-_UNCHANGING = frozenset({timedelta, Decimal, date, datetime, time, UUID})
+_MUTABLE = (ast.List, ast.Dict, ast.Set, ast.Call, ast.Lambda, *COMPREHENSIONS)
+_IMMUTABLE = frozenset({timedelta, Decimal, date, datetime, time, UUID})
 _ALWAYS_MAGIC = frozenset({"locals", "super", "eval", "exec", "globals", "breakpoint"})
 
 
@@ -75,7 +75,7 @@ class _Checker:
         if arguments.posonlyargs:
             self.refuse("positional-only", tree, "Inputs of a workflow need names.", "Remove the `/`.")
         for default in [*arguments.defaults, *arguments.kw_defaults]:
-            if isinstance(default, _MADE) and not self._is_constant(default):
+            if isinstance(default, _MUTABLE) and not self._is_constant(default):
                 self.refuse(
                     "mutable-default",
                     default,
@@ -86,7 +86,7 @@ class _Checker:
     def _is_constant(self, default: ast.expr) -> bool:
         """Whether a default such as `timedelta(days=3)` or `Decimal("1.5")` is immutable and the same on every import."""
         made = World(self.source, []).resolve(default.func) if isinstance(default, ast.Call) else None
-        return isinstance(made, type) and made in _UNCHANGING
+        return isinstance(made, type) and made in _IMMUTABLE
 
     def _yield(self, node: ast.AST) -> None:
         self.refuse("yield", node, "A workflow cannot be a generator.", "Collect into a list and return it.")

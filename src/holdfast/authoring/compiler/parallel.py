@@ -14,7 +14,7 @@ from holdfast.model.values.registry import default_name
 
 VALUE = "__value"
 """Name in a branch's scope that holds the result of its call."""
-_TOGETHER = {"Function": "arguments", "RunChild": "input"}
+_SINGLE_INPUT = {"Function": "arguments", "RunChild": "input"}
 """Activities that take all arguments of a call as one input."""
 
 
@@ -64,9 +64,9 @@ def _branch(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument]]:
     draft, arguments, of = _call_of(unit, call)
     draft.outputs = {"result": VALUE} if draft.type != "Sleep" else {}
     names = [item.name for item in arguments]
-    taken_together = _TOGETHER.get(draft.type)
-    if taken_together is not None:
-        draft.inputs[taken_together] = Expression("code", f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}")
+    single_input = _SINGLE_INPUT.get(draft.type)
+    if single_input is not None:
+        draft.inputs[single_input] = Expression("code", f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}")
     else:
         for name in names:
             language = "code" if name == "default" else "variable"

@@ -14,7 +14,7 @@ from holdfast.authoring.compiler.walk import nodes_of
 from holdfast.model.types import describe
 from holdfast.model.values.registry import is_registrable
 
-_NEVER_KEPT = (io.IOBase, types.FunctionType, types.ModuleType, types.GeneratorType, AsyncIterator, Generator)
+_NEVER_STORED = (io.IOBase, types.FunctionType, types.ModuleType, types.GeneratorType, AsyncIterator, Generator)
 
 
 def type_names(source: Source) -> dict[str, str]:
@@ -58,7 +58,7 @@ def check_annotations(source: Source) -> None:
     places: dict[str, ast.AST] = {item.arg: item for item in arguments}
     places["return"] = source.tree.returns or source.tree
     for name, annotation in source.annotations.items():
-        if _is_never_kept(annotation):
+        if _is_never_stored(annotation):
             source.place.refuse(
                 "annotation",
                 places.get(name, source.tree),
@@ -67,6 +67,6 @@ def check_annotations(source: Source) -> None:
             )
 
 
-def _is_never_kept(annotation: Any) -> bool:
+def _is_never_stored(annotation: Any) -> bool:
     origin = typing.get_origin(annotation) or annotation
-    return origin is Callable or (isinstance(origin, type) and issubclass(origin, _NEVER_KEPT))
+    return origin is Callable or (isinstance(origin, type) and issubclass(origin, _NEVER_STORED))

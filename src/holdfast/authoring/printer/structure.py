@@ -18,7 +18,7 @@ from holdfast.model.graph import FlowGraph, flow_graph
 
 _DONE = (None, "Done")
 _WAYS = {"True": "then", "False": "otherwise"}
-_KEPT = frozenset({"FlowFork", "FlowJoin", "FlowSwitch", "End", "Finish", "Complete", "Break", "Continue"})
+_FLOW_ONLY = frozenset({"FlowFork", "FlowJoin", "FlowSwitch", "End", "Finish", "Complete", "Break", "Continue"})
 """Activities whose effect on the chart a Sequence cannot express."""
 
 Descriptors = Mapping[str, ActivityDescriptor]
@@ -87,7 +87,7 @@ class _Nest:
             or not known
             or set(chart.extra) - {"start"}
             or any(item.delay is not None for item in chart.connections)
-            or any(child.type in _KEPT or child.options.merge for child in self.activities.values())
+            or any(child.type in _FLOW_ONLY or child.options.merge for child in self.activities.values())
             or not all(_only_done(child, descriptors) for child in self.activities.values())
         ):
             raise _NotNestable

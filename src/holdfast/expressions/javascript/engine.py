@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 _REMOVED = ("SharedArrayBuffer", "Atomics", "WeakRef", "FinalizationRegistry")
 _CLEAN = ";".join(f"delete globalThis.{name}" for name in _REMOVED)
-_MOST_JOBS = 100_000
+_MAX_JOBS = 100_000
 _LIMIT_WORDS = ("interrupted", "out of memory", "Maximum call stack")
 
 
@@ -85,7 +85,7 @@ class _QuickJsContext:
         return self._run(function, *args)
 
     def settle(self) -> None:
-        for _ in range(_MOST_JOBS):
+        for _ in range(_MAX_JOBS):
             if not self._run(self._context.execute_pending_job):
                 return
         raise JsLimitReached("its promises never settle")

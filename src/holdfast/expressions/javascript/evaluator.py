@@ -29,8 +29,8 @@ from holdfast.expressions.plain_values import from_js, to_js
 from holdfast.model.scope import Names, Scope, facts_of, find, find_input
 from holdfast.ports import CompiledExpression, CompiledScript, ScriptResult
 
-SOURCE = 100_000
-_REPEATS = 16
+MAX_SOURCE = 100_000
+_MAX_RERUNS = 16
 """Maximum number of re-runs to supply values that the script's text did not show."""
 _GUIDS = 16
 
@@ -54,9 +54,9 @@ class JavaScriptEvaluator:
             raise ExpressionSyntax(
                 "a $javascript expression is a text", language="javascript", source=str(source)[:200]
             )
-        if len(source) > SOURCE:
+        if len(source) > MAX_SOURCE:
             raise ExpressionRefused(
-                f"{quoted(source)} has {len(source):,} characters; at most {SOURCE:,} are allowed.",
+                f"{quoted(source)} has {len(source):,} characters; at most {MAX_SOURCE:,} are allowed.",
                 language="javascript",
                 source=source,
             )
@@ -113,7 +113,7 @@ class _Script:
 
     def _evaluated(self, scope: Scope) -> dict[str, Any]:
         given = self._given(scope)
-        for _ in range(_REPEATS):
+        for _ in range(_MAX_RERUNS):
             answer = self._run_once(given)
             if not answer["needs"]:
                 break

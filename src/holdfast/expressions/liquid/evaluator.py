@@ -17,14 +17,14 @@ from holdfast.expressions.plain_values import plain
 from holdfast.model.scope import Names, Scope, facts_of, find, find_input
 from holdfast.ports import CompiledExpression, CompiledScript
 
-SOURCE = 50_000
-FUEL = 1_000_000
+MAX_SOURCE = 50_000
+DEFAULT_FUEL = 1_000_000
 
 
 class LiquidEvaluator:
     language = "liquid"
 
-    def __init__(self, *, fuel: int = FUEL) -> None:
+    def __init__(self, *, fuel: int = DEFAULT_FUEL) -> None:
         self.fuel = fuel
 
     def compile(self, source: Any, names: Names) -> CompiledExpression:
@@ -32,9 +32,9 @@ class LiquidEvaluator:
             raise ExpressionSyntax("a $liquid template is a text", language="liquid", source=str(source)[:200])
         if not source.strip():
             return CompiledExpression(lambda scope: None, constant=True)
-        if len(source) > SOURCE:
+        if len(source) > MAX_SOURCE:
             raise ExpressionRefused(
-                f"{quoted(source)} has {len(source):,} characters; at most {SOURCE:,} are allowed.",
+                f"{quoted(source)} has {len(source):,} characters; at most {MAX_SOURCE:,} are allowed.",
                 language="liquid",
                 source=source,
             )

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from holdfast.expressions.budget import (
-    INT_BITS,
+    MAX_INT_BITS,
     Budget,
     OutOfBounds,
     charge,
@@ -63,7 +63,7 @@ def _check_growth(budget: Budget, name: str, value: Any, args: tuple[Any, ...]) 
     elif name == "join" and isinstance(value, list | tuple | range):
         between = len(str(args[0])) if args else 1
         check_text(budget, between * len(value))
-    elif name == "times" and sum(map(_bits, (value, *args))) > 2 * INT_BITS:
+    elif name == "times" and sum(map(_bits, (value, *args))) > 2 * MAX_INT_BITS:
         raise OutOfBounds("a number would be too long")
 
 

@@ -19,7 +19,7 @@ from liquid.expression import Expression
 from liquid.template import BoundTemplate
 
 from holdfast.errors import ExpressionRefused, ExpressionSyntax
-from holdfast.expressions.budget import TEXT, Budget, OutOfBounds, charge
+from holdfast.expressions.budget import MAX_TEXT, Budget, OutOfBounds, charge
 from holdfast.expressions.failure import quoted
 from holdfast.expressions.liquid.filters import bounded, own_filters
 
@@ -61,8 +61,8 @@ class _Template(BoundTemplate):
 
 class _Environment(Environment):
     template_class = _Template
-    output_stream_limit = TEXT
-    local_namespace_limit = 4 * TEXT
+    output_stream_limit = MAX_TEXT
+    local_namespace_limit = 4 * MAX_TEXT
     context_depth_limit = 20
     block_nesting_limit = 20
 

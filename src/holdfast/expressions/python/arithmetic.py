@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from holdfast.expressions.budget import (
-    INT_BITS,
-    INT_LIMIT,
+    MAX_INT,
+    MAX_INT_BITS,
     Budget,
     OutOfBounds,
     charge,
@@ -39,7 +39,7 @@ def _number(budget: Budget, value: Any) -> Any:
     """Check a result of arithmetic."""
     kind = value.__class__
     if kind is int:
-        return value if -INT_LIMIT < value < INT_LIMIT and charge(budget, 1) else check_int(budget, value)
+        return value if -MAX_INT < value < MAX_INT and charge(budget, 1) else check_int(budget, value)
     if kind is complex:
         raise ValueError("the result is a complex number")
     return value
@@ -111,8 +111,12 @@ def multiply(budget: Budget, left: Any, right: Any) -> Any:
 
 def _check_product(left: Any, right: Any) -> None:
     """Refuse huge factors before multiplying: values of the workflow may exceed the limits of expressions."""
-    if left.__class__ is int and right.__class__ is int and left.bit_length() + right.bit_length() > 2 * INT_BITS + 2:
-        raise OutOfBounds(f"a number would have more than {INT_BITS:,} bits")
+    if (
+        left.__class__ is int
+        and right.__class__ is int
+        and left.bit_length() + right.bit_length() > 2 * MAX_INT_BITS + 2
+    ):
+        raise OutOfBounds(f"a number would have more than {MAX_INT_BITS:,} bits")
 
 
 def divide(budget: Budget, left: Any, right: Any) -> Any:
@@ -146,9 +150,9 @@ def _divided(budget: Budget, symbol: str, left: Any, right: Any, operation: Call
 def power(budget: Budget, base: Any, exponent: Any) -> Any:
     if not (isinstance(base, _NUMBERS) and isinstance(exponent, _NUMBERS)):
         raise _no_operator("**", base, exponent)
-    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > INT_BITS:
+    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > MAX_INT_BITS:
         if base not in (0, 1, -1):
-            raise OutOfBounds(f"a power would have more than {INT_BITS:,} bits")
+            raise OutOfBounds(f"a power would have more than {MAX_INT_BITS:,} bits")
         charge(budget, exponent.bit_length())
     if isinstance(base, Decimal) or isinstance(exponent, Decimal):
         charge(budget, 500)
@@ -158,8 +162,8 @@ def power(budget: Budget, base: Any, exponent: Any) -> Any:
 def shift_left(budget: Budget, left: Any, right: Any) -> Any:
     if not (isinstance(left, int) and isinstance(right, int)):
         raise _no_operator("<<", left, right)
-    if right > INT_BITS or left.bit_length() + right > INT_BITS:
-        raise OutOfBounds(f"a number would have more than {INT_BITS:,} bits")
+    if right > MAX_INT_BITS or left.bit_length() + right > MAX_INT_BITS:
+        raise OutOfBounds(f"a number would have more than {MAX_INT_BITS:,} bits")
     return left << right
 
 

@@ -29,13 +29,13 @@ _UNSHARED = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictCom
 class PythonEvaluator:
     language = "python"
 
-    def __init__(self, *, fuel: int = bounds.FUEL) -> None:
+    def __init__(self, *, fuel: int = bounds.DEFAULT_FUEL) -> None:
         self.fuel = fuel
         """Maximum steps of one evaluation; see `budget`."""
 
     def compile(self, source: Any, names: Names) -> CompiledExpression:
-        text = _checked_text(source, bounds.SOURCE)
-        tree = _parsed(text.strip(), "eval", bounds.NODES)
+        text = _checked_text(source, bounds.MAX_SOURCE)
+        tree = _parsed(text.strip(), "eval", bounds.MAX_NODES)
         assert isinstance(tree, ast.Expression)
         rewriter = CallRewriter(text, Places(names))
         code = _within_stack(text, lambda: _returning(rewriter, tree.body))
@@ -45,8 +45,8 @@ class PythonEvaluator:
         return CompiledExpression(evaluate, tuple(rewriter.places.reads.items()), constant)
 
     def compile_script(self, source: str, names: Names) -> CompiledScript:
-        text = _checked_text(source, bounds.SCRIPT_SOURCE)
-        tree = _parsed(text, "exec", bounds.SCRIPT_NODES)
+        text = _checked_text(source, bounds.MAX_SCRIPT_SOURCE)
+        tree = _parsed(text, "exec", bounds.MAX_SCRIPT_NODES)
         assert isinstance(tree, ast.Module)
         rewriter = ScriptRewriter(text, Places(names), script=True)
         body = _within_stack(text, lambda: rewriter.body(tree.body))
@@ -93,7 +93,7 @@ def _check_size(tree: ast.AST, text: str, most_nodes: int) -> None:
     while level:
         count += len(level)
         depth += 1
-        if count > most_nodes or depth > bounds.DEPTH:
+        if count > most_nodes or depth > bounds.MAX_DEPTH:
             raise _too_big(text)
         level = [child for node in level for child in ast.iter_child_nodes(node)]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from holdfast.model.scope import Names, Scope
 
-MOST_READS = 8
+MAX_READS = 8
 
 FACTS = {
     "id": "id",
@@ -98,7 +98,7 @@ class Places:
         self._note(label, lambda scope: _facts(scope, depth).output_of(activity, output))
 
     def _note(self, label: str, reader: Reader) -> None:
-        if len(self.reads) < MOST_READS:
+        if len(self.reads) < MAX_READS:
             self.reads.setdefault(label, reader)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from holdfast.errors import ExpressionRefused
-from holdfast.expressions.budget import INT_BITS
+from holdfast.expressions.budget import MAX_INT_BITS
 from holdfast.expressions.failure import quoted
 from holdfast.expressions.python.names import NameUnknown, Places, suggestion
 
@@ -113,7 +113,7 @@ class Rewriter:
         value = node.value
         if not (value is None or isinstance(value, str | bytes | bool | int | float)):
             raise self.refused(f"{value!r} is not allowed in an expression", node)
-        if isinstance(value, int) and value.bit_length() > INT_BITS:
+        if isinstance(value, int) and value.bit_length() > MAX_INT_BITS:
             raise self.refused("a number is too long", node)
         return ast.Constant(value)
 

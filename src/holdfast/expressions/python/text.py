@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from holdfast.expressions.budget import (
-    INT_BITS,
+    MAX_INT_BITS,
     Budget,
     OutOfBounds,
     charge,
@@ -91,7 +91,7 @@ def _with_spec(budget: Budget, value: Any, spec: str) -> str:
         raise OutOfBounds(f"a format specification asks for more than {WIDTH} characters or {PRECISION} decimals")
     if isinstance(value, Decimal):
         check_decimal(value)
-    elif isinstance(value, int) and value.bit_length() > INT_BITS:
+    elif isinstance(value, int) and value.bit_length() > MAX_INT_BITS:
         raise OutOfBounds("a number is too long to write")
     charge(budget, 10)
     text = format(value, spec)
