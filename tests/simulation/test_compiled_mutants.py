@@ -100,7 +100,7 @@ def dicts_start_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_lines(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("holdfast.activities.code.function.arrive", lambda *given: None)
+    patch.setattr("holdfast.activities.code.function.complete_traceback", lambda *given: None)
 
 
 MUTANTS: dict[Break, str] = {

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.activities.code.flow import RETURNING, arrive, attempt_of, frame_of, handling, signal, slot_of, text_of
+from holdfast.activities.code.flow import (
+    RETURNING,
+    attempt_of,
+    call_while_handling,
+    complete_traceback,
+    frame_of,
+    signal,
+    slot_of,
+    text_of,
+)
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import entries, port
 from holdfast.execution import faults
@@ -13,7 +22,7 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import cancel_kids, withdraw
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import RESULT, make_function
-from holdfast.execution.heap.tracebacks import before, without_ours
+from holdfast.execution.heap.tracebacks import prepend_entry, without_package_frames
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
 from holdfast.model.instance import JournalEvent
@@ -138,7 +147,7 @@ class AttemptNode:
     # -- exceptions ----------------------------------------------------------------------------------------------------
 
     def fault(self, live: LiveInstance, activation: Activation, failed: Activation, error: BaseException) -> bool:
-        arrive(activation, failed, error)
+        complete_traceback(activation, failed, error)
         phase, frame = activation.data[0], activation.scope
         try:
             taken = self._find(frame, error) if phase == BODY else None
@@ -166,17 +175,17 @@ class AttemptNode:
         for number, handler in enumerate(self.handlers):
             if handler.kind is None:
                 return number
-            kind = handling(error, handler.kind, frame)
+            kind = call_while_handling(error, handler.kind, frame)
             try:
                 if matches(error, kind):
                     return number
             except TypeError as refusal:  # the value is not an exception class
-                refusal.__traceback__ = before(None, self.shape.file, handler.line, self.shape.function)
+                refusal.__traceback__ = prepend_entry(None, self.shape.file, handler.line, self.shape.function)
                 raise
         return None
 
     def _replace(self, live: LiveInstance, activation: Activation, failed: Activation, other: BaseException) -> bool:
-        other.__traceback__ = without_ours(other.__traceback__)
+        other.__traceback__ = without_package_frames(other.__traceback__)
         self._end_parts(live, activation)
         if self.last is not None:
             self._wait_for_finally(live, activation, other)

@@ -9,7 +9,7 @@ from holdfast.errors import DefinitionError
 from holdfast.execution.activation import BREAKING, CONTINUING, Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.frames import RESULT, FrameShape, make_function
-from holdfast.execution.heap.tracebacks import before, without_ours
+from holdfast.execution.heap.tracebacks import prepend_entry, without_package_frames
 from holdfast.execution.live import LiveInstance
 from holdfast.model.definition import Expression
 from holdfast.model.scope import Scope, levels
@@ -66,7 +66,7 @@ def block_of(builder: NodeBuilder, name: str, *, statements: bool = False) -> Bl
 
     def run(live: LiveInstance, owner: Activation, scope: Scope) -> Any:
         error = handled(owner)
-        return function(scope) if error is None else handling(error, function, scope)
+        return function(scope) if error is None else call_while_handling(error, function, scope)
 
     return run
 
@@ -112,7 +112,7 @@ def handled(owner: Activation | None) -> BaseException | None:
     return None
 
 
-def handling(error: BaseException, function: Callable[[Scope], Any], scope: Scope) -> Any:
+def call_while_handling(error: BaseException, function: Callable[[Scope], Any], scope: Scope) -> Any:
     """Call the function as if inside `except`, so that bare `raise`, `__context__` and `sys.exc_info()` work."""
     traceback, context = error.__traceback__, error.__context__
     try:
@@ -122,18 +122,18 @@ def handling(error: BaseException, function: Callable[[Scope], Any], scope: Scop
         return function(scope)
 
 
-def arrive(activation: Activation, failed: Activation, error: BaseException) -> None:
+def complete_traceback(activation: Activation, failed: Activation, error: BaseException) -> None:
     """At the first hook of a function that an exception passes, give it the traceback and context of plain Python."""
     if failed is activation or _nearest(failed) is not activation:
         return
     shape = frame_around(failed.outer)
-    traceback = without_ours(error.__traceback__)
+    traceback = without_package_frames(error.__traceback__)
     node = failed.node.definition
     if attempt_of(failed) is None and node.type != "Code" and shape is not None:
         code = traceback.tb_frame.f_code if traceback is not None else None
         if traceback is not None and code is not None and code.co_filename == shape.file:
             traceback = traceback.tb_next if code.co_name == shape.function else traceback
-        traceback = before(traceback, shape.file, int(node.metadata.get("line", 1)), shape.function)
+        traceback = prepend_entry(traceback, shape.file, int(node.metadata.get("line", 1)), shape.function)
     error.__traceback__ = traceback
     if attempt_of(failed) is None:
         _attach(error, handled(failed.owner))

@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.activities.code.flow import RETURNING, arrive, block_of, frame_around, leave, text_of
+from holdfast.activities.code.flow import RETURNING, block_of, complete_traceback, frame_around, leave, text_of
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field, output, port
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import RESULT, FrameShape, MissingReference
-from holdfast.execution.heap.tracebacks import before
+from holdfast.execution.heap.tracebacks import prepend_entry
 from holdfast.execution.journal import COMPLETED
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op, Outcome
@@ -95,10 +95,10 @@ class FunctionNode:
 
     def fault(self, live: LiveInstance, activation: Activation, failed: Activation, error: BaseException) -> bool:
         """Add the line of the call to the traceback, as Python shows it. A function catches nothing."""
-        arrive(activation, failed, error)
+        complete_traceback(activation, failed, error)
         caller = frame_around(activation.outer)
         if caller is not None:
-            error.__traceback__ = before(error.__traceback__, caller.file, self.line, caller.function)
+            error.__traceback__ = prepend_entry(error.__traceback__, caller.file, self.line, caller.function)
         return False
 
 

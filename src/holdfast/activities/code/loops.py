@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.activities.code.flow import RETURNING, block_of, slot_of
-from holdfast.activities.control.loops import guarded
+from holdfast.activities.control.loops import run_guarded
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field, port
 from holdfast.errors import ValueRefused
@@ -38,7 +38,7 @@ class _Loop:
         if flags & (BREAKING | RETURNING):
             live.complete(owner)
         else:
-            guarded(live, owner, self.next_pass)
+            run_guarded(live, owner, self.next_pass)
 
     def next_pass(self, live: LiveInstance, owner: Activation) -> None:
         raise NotImplementedError
@@ -145,7 +145,7 @@ class _LoopWhile(_Loop):
             self.decide(live, owner)
 
     def before_done(self, live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
-        guarded(live, owner, self.decide)
+        run_guarded(live, owner, self.decide)
 
     def decide(self, live: LiveInstance, owner: Activation) -> None:
         if not self.condition(live, owner, owner.scope):

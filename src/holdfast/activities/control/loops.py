@@ -181,7 +181,7 @@ def _conditional(builder: NodeBuilder, *, test_first: bool) -> Op:
         if owner.flags and is_broken(owner):
             live.complete(owner)
         else:
-            guarded(live, owner, passes)
+            run_guarded(live, owner, passes)
 
     placed = builder.definition.ports.get("body")
     if placed is None:
@@ -199,7 +199,7 @@ def _conditional(builder: NodeBuilder, *, test_first: bool) -> Op:
     return op
 
 
-def guarded(live: LiveInstance, owner: Activation, work: Callable[[LiveInstance, Activation], None]) -> None:
+def run_guarded(live: LiveInstance, owner: Activation, work: Callable[[LiveInstance, Activation], None]) -> None:
     """Run a continuation that may fail. The fault belongs to the owner, not to the child that has just completed."""
     try:
         work(live, owner)

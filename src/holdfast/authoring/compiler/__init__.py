@@ -128,7 +128,7 @@ def _uses(unit: Unit) -> dict[str, Any]:
     for name in sorted(unit.used - set(unit.locals)):
         if is_temporary(name) or name in unit.helpers:
             continue
-        value = unit.world.value(name)
+        value = unit.module_names.value(name)
         if value is MISSING:
             unit.refuse(
                 "unknown-name",
@@ -136,7 +136,7 @@ def _uses(unit: Unit) -> dict[str, Any]:
                 f"The name '{name}' is not defined in the module.",
                 "Define or import it.",
             )
-        use = unit.world.use(name)
+        use = unit.module_names.use(name)
         if use is not None and not (value is getattr(builtins, name, MISSING) and not callable(value)):
             found[name] = use
         if isinstance(value, type) and is_registrable(value):

@@ -87,7 +87,7 @@ class Calls:
     def primitive_of(self, call: ast.Call) -> str | None:
         if isinstance(call.func, ast.Name) and call.func.id == _SLEEP:
             return "sleep"
-        found: str | None = getattr(self.unit.world.resolve(call.func), PRIMITIVE, None)
+        found: str | None = getattr(self.unit.module_names.resolve(call.func), PRIMITIVE, None)
         if found is not None:
             self.taken.add(call)
         return found
@@ -95,7 +95,7 @@ class Calls:
     def refuse_forgotten(self, calls: list[ast.Call]) -> None:
         """Refuse activities that are called without await: they would never run."""
         for call in calls:
-            found = self.unit.world.resolve(call.func)
+            found = self.unit.module_names.resolve(call.func)
             durable = isinstance(found, FunctionActivity) and (
                 found.activity_type.is_async or found.activity_type.descriptor.kind is Kind.EFFECT
             )
@@ -125,7 +125,7 @@ class Calls:
         ):
             options = self._options(function)
             function = function.func.value
-        found = unit.world.resolve(function)
+        found = unit.module_names.resolve(function)
         self.taken.add(call)
         title = unit.label(call)
         base = ast.unparse(function).rpartition(".")[2]
@@ -232,7 +232,7 @@ class Calls:
         unit = self.unit
         given = primitive_arguments(unit, call, ("event", "key", "timeout", "default", "where", "broadcast"))
         event = given.pop("event")
-        found = unit.world.resolve(event)
+        found = unit.module_names.resolve(event)
         draft = self._primitive("WaitFor", "wait_for", call)
         if isinstance(found, type):
             self._check_default(found, given.get("default"))
@@ -248,7 +248,7 @@ class Calls:
 
     def _check_default(self, event: type, default: Any) -> None:
         """Check that the default has the event's type. A type checker reports this only where the result is used."""
-        made: Any = self.unit.world.resolve(default.func) if isinstance(default, ast.Call) else MISSING
+        made: Any = self.unit.module_names.resolve(default.func) if isinstance(default, ast.Call) else MISSING
         if isinstance(made, type) and not issubclass(made, event):
             kind = made.__name__
         elif isinstance(default, ast.Constant) and default.value is not None and not _fits(default.value, event):
@@ -290,7 +290,7 @@ class Calls:
     def child_draft(self, call: ast.Call) -> tuple[Draft, list[Argument]]:
         """The start of a child, and its inputs before lowering."""
         unit = self.unit
-        found: Any = unit.world.resolve(call.args[0]) if call.args else MISSING
+        found: Any = unit.module_names.resolve(call.args[0]) if call.args else MISSING
         if not getattr(found, WORKFLOW, False):
             # The name may be defined later in the module, or may be this function itself.
             unit.refuse(
@@ -320,7 +320,7 @@ class Calls:
         named = given.pop("form", None)
         draft = self._primitive("HumanTask", "ask", call)
         if named is not None:
-            form: Any = unit.world.resolve(named)
+            form: Any = unit.module_names.resolve(named)
             if not is_registrable(form):
                 unit.refuse(
                     "ask-form", named, "A form must be a data class.", "Use a dataclass or a model of a module."

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from holdfast.authoring.compiler.blocks import has_await
-from holdfast.authoring.compiler.names import COMPREHENSIONS, World, is_temporary, local_names
+from holdfast.authoring.compiler.names import COMPREHENSIONS, ModuleNames, is_temporary, local_names
 from holdfast.authoring.compiler.source import Source
 from holdfast.authoring.compiler.walk import nodes_of
 
@@ -85,7 +85,7 @@ class _Checker:
 
     def _is_constant(self, default: ast.expr) -> bool:
         """Whether a default such as `timedelta(days=3)` or `Decimal("1.5")` is immutable and the same on every import."""
-        made = World(self.source, []).resolve(default.func) if isinstance(default, ast.Call) else None
+        made = ModuleNames(self.source, []).resolve(default.func) if isinstance(default, ast.Call) else None
         return isinstance(made, type) and made in _IMMUTABLE
 
     def _yield(self, node: ast.AST) -> None:

@@ -78,11 +78,13 @@ class Expressions:
         if isinstance(node, ast.Name):
             if is_temporary(node.id):
                 return True
-            if node.id in unit.world.local:
+            if node.id in unit.module_names.local:
                 return node.id in unit.assigned and node.id not in unit.walrus
-            return isinstance(unit.world.value(node.id), _BY_REFERENCE) or callable(unit.world.value(node.id))
+            return isinstance(unit.module_names.value(node.id), _BY_REFERENCE) or callable(
+                unit.module_names.value(node.id)
+            )
         if isinstance(node, ast.Attribute):
-            return isinstance(unit.world.resolve(node.value), types.ModuleType)
+            return isinstance(unit.module_names.resolve(node.value), types.ModuleType)
         return False
 
     def spill(self, node: Any, out: Out) -> Any:

@@ -64,7 +64,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
         yield from _bound(child)
 
 
-class World:
+class ModuleNames:
     """Globals and built-ins that the function can use."""
 
     def __init__(self, source: Source, local: list[str]) -> None:

@@ -93,7 +93,7 @@ def _call_of(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument], str | N
             unit.refuse("where-in-branch", call, "`where=` in one of several waits.", "Test the event after `first`.")
     elif word == "ask":
         draft, given, form = unit.calls.ask_draft(call)
-        of = None if form is None else default_name(unit.world.resolve(form))
+        of = None if form is None else default_name(unit.module_names.resolve(form))
     else:
         unit.refuse("gather-word", call, f"`{word}` cannot be one of several calls.", "Put it in a separate workflow.")
     return draft, [Argument(name, value, number) for number, (name, value) in enumerate(given.items())], of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.authoring.compiler.blocks import Completions, located, text_of
 from holdfast.authoring.compiler.drafts import Draft, Ids
-from holdfast.authoring.compiler.names import COMPREHENSIONS, FUNCTIONS, World, is_temporary, local_names
+from holdfast.authoring.compiler.names import COMPREHENSIONS, FUNCTIONS, ModuleNames, is_temporary, local_names
 from holdfast.authoring.compiler.source import Source
 from holdfast.authoring.compiler.walk import nodes_of
 from holdfast.model.definition import Expression
@@ -49,7 +49,7 @@ class Unit:
         self.place = source.place
         self.refuse = source.place.refuse
         self.locals = local_names(source.tree)
-        self.world = World(source, self.locals)
+        self.module_names = ModuleNames(source, self.locals)
         self.ids = Ids(prefix)
         self.chain = chain
         """Workflows being compiled around this one."""

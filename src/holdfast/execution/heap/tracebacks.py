@@ -27,17 +27,17 @@ def entries_of(traceback: TracebackType | None) -> list[list[Any]]:
 def rebuild(entries: list[list[Any]]) -> TracebackType | None:
     made: TracebackType | None = None
     for file, line, name in reversed(entries):
-        made = before(made, file, line, name)
+        made = prepend_entry(made, file, line, name)
     return made
 
 
-def before(following: TracebackType | None, file: str, line: int, name: str) -> TracebackType:
+def prepend_entry(following: TracebackType | None, file: str, line: int, name: str) -> TracebackType:
     """A traceback that starts with that line."""
     frame, last = _frame(file, line, name)
     return TracebackType(following, frame, last, line)
 
 
-def without_ours(traceback: TracebackType | None) -> TracebackType | None:
+def without_package_frames(traceback: TracebackType | None) -> TracebackType | None:
     """The traceback from the first entry outside this package."""
     while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(_OURS):
         traceback = traceback.tb_next
