@@ -164,7 +164,7 @@ def test_nothing_is_imported_if_one_file_is_wrong(holdfast: Holdfast, folder: Pa
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("run", "approval.json", "--store", "nowhere"), "no store address"),
+        (("run", "approval.json", "--store", "nowhere"), "is not a store address"),
         (("run", "approval.json", "--store", "sqllite:///x.db"), "Did you mean sqlite?"),
         (("run", "approval.json", "--store", "sqlite:///no/such/folder/x.db"), "folder"),
         (("run", "approval.json", "--store", "postgresql://me:secret@127.0.0.1:1/x"), "does not answer"),

@@ -160,7 +160,7 @@ TABLE: list[tuple[list[str], str]] = [
     (["rnu", "hello.json"], "Did you mean 'run'?"),
     (["instances", "lsit"], "Did you mean 'list'?"),
     (["instances", "list", "--status", "sleeping"], "'suspended'"),
-    (["instances", "list", "--store", "kept.db"], "no store address"),
+    (["instances", "list", "--store", "kept.db"], "is not a store address"),
     (
         ["instances", "list", "--store", "sqlite:///no/such/folder/kept.db"],
         "There is no database 'no/such/folder/kept.db'",
