@@ -25,7 +25,7 @@ from holdfast.persistence import store_from_url
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.mysql import session as mysql
 from holdfast.persistence.sql.postgresql import connection as postgresql
-from holdfast.persistence.sql.script import Script, ask
+from holdfast.persistence.sql.script import Script, execute
 from holdfast.persistence.sql.sqlite import SqliteStore
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.facade import Runtime
@@ -58,7 +58,7 @@ class Disk:
 
     @staticmethod
     def _pragma(text: str) -> Script[int]:
-        rows = yield ask(f"pragma {text}")
+        rows = yield execute(f"pragma {text}")
         return int(rows[0][0])
 
     def counted(self) -> dict[str, int]:

@@ -25,7 +25,7 @@ from holdfast.persistence.sql.instance_tables import (
     StoredSegment,
 )
 from holdfast.persistence.sql.records import RECORD, first_version, written_over
-from holdfast.persistence.sql.script import Script, Statement, Value, each
+from holdfast.persistence.sql.script import Script, Statement, Value, execute_many
 from holdfast.persistence.sql.tables import micros, micros_or_none
 from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WORK
 from holdfast.ports import Codec
@@ -74,7 +74,7 @@ def writes(commits: Sequence[Commit], dialect: Dialect, codec: Codec) -> Iterato
     yield from _incidents_and_values(with_instance, codec)
     yield from _work(commits, codec)
     yield from _inbox_and_outbox(commits, dialect, codec)
-    yield each(
+    yield execute_many(
         f"{RECORD.insert} {written_over(dialect)}",
         [first_version(row, codec) for commit in commits for row in commit.records],
     )
@@ -96,9 +96,9 @@ def _instances(written: _Written, codec: Codec) -> Iterator[Statement]:
             changed.append(_update(row, codec))
         if first is NOT_HERE and (segment := commit.segment) is not None:
             segments.append(StoredSegment(row.tenant, row.id, segment))
-    yield each(INSERT_NEW, new)
-    yield each(_UPDATE, changed)
-    yield each(JOURNAL.insert, [JOURNAL.encode(segment, codec) for segment in segments])
+    yield execute_many(INSERT_NEW, new)
+    yield execute_many(_UPDATE, changed)
+    yield execute_many(JOURNAL.insert, [JOURNAL.encode(segment, codec) for segment in segments])
 
 
 def _update(row: InstanceRow, codec: Codec) -> tuple[Value, ...]:
@@ -118,12 +118,12 @@ def _guards(written: _Written) -> Iterator[Statement]:
             (row.tenant, guard.kind.value, guard.name, guard.fingerprint, row.id, micros(row.updated), None)
             for guard in commit.guards_taken
         ]
-    yield each(_RELEASE, released)
-    yield each(GUARD.insert, taken)
+    yield execute_many(_RELEASE, released)
+    yield execute_many(GUARD.insert, taken)
 
 
 def _bookmarks(written: _Written, codec: Codec) -> Iterator[Statement]:
-    yield each(
+    yield execute_many(
         _BURN,
         [
             (row.tenant, ref.key, ref.correlation, row.id, ref.seq)
@@ -131,7 +131,7 @@ def _bookmarks(written: _Written, codec: Codec) -> Iterator[Statement]:
             for ref in commit.bookmarks_burned
         ],
     )
-    yield each(
+    yield execute_many(
         BOOKMARK.insert, [BOOKMARK.encode(mark, codec) for commit, _ in written for mark in commit.bookmarks_added]
     )
 
@@ -141,22 +141,26 @@ def _effects(written: _Written, codec: Codec) -> Iterator[Statement]:
     for commit, row in written:
         gone += [(row.tenant, row.id, ref.execution) for ref in commit.effects_consumed]
         gone += [(row.tenant, row.id, execution) for execution in commit.effects_dropped]
-    yield each(_DROP_EFFECT, gone)
-    yield each(
+    yield execute_many(_DROP_EFFECT, gone)
+    yield execute_many(
         EFFECT.insert, [EFFECT.encode(effect, codec) for commit, _ in written for effect in commit.effects_added]
     )
 
 
 def _incidents_and_values(written: _Written, codec: Codec) -> Iterator[Statement]:
-    yield each(
+    yield execute_many(
         INCIDENT.insert, [INCIDENT.encode(mark, codec) for commit, _ in written for mark in commit.incidents_added]
     )
-    yield each(
+    yield execute_many(
         _RESOLVE,
         [(row.tenant, row.id, incident) for commit, row in written for incident in commit.incidents_resolved],
     )
-    yield each(_DROP_VALUE, [(row.tenant, row.id, ref) for commit, row in written for ref in commit.values_dropped])
-    yield each(VALUE.insert, [VALUE.encode(value, codec) for commit, _ in written for value in commit.values_added])
+    yield execute_many(
+        _DROP_VALUE, [(row.tenant, row.id, ref) for commit, row in written for ref in commit.values_dropped]
+    )
+    yield execute_many(
+        VALUE.insert, [VALUE.encode(value, codec) for commit, _ in written for value in commit.values_added]
+    )
 
 
 def _work(commits: Sequence[Commit], codec: Codec) -> Iterator[Statement]:
@@ -164,12 +168,12 @@ def _work(commits: Sequence[Commit], codec: Codec) -> Iterator[Statement]:
     for commit in commits:
         gone += [(commit.tenant, work_id) for work_id in commit.work_consumed]
         gone += [(commit.tenant, work_id) for work_id in commit.work_dropped]
-    yield each(_DROP_WORK, gone)
-    yield each(WORK.insert, [WORK.encode(row, codec) for commit in commits for row in commit.work_added])
-    yield each(
+    yield execute_many(_DROP_WORK, gone)
+    yield execute_many(WORK.insert, [WORK.encode(row, codec) for commit in commits for row in commit.work_added])
+    yield execute_many(
         DEAD_LETTER.insert, [DEAD_LETTER.encode(row, codec) for commit in commits for row in commit.dead_letters]
     )
-    yield each(
+    yield execute_many(
         _FIRE,
         [
             (micros_or_none(step.next_due), micros(step.due), commit.tenant, step.schedule_id)
@@ -180,9 +184,11 @@ def _work(commits: Sequence[Commit], codec: Codec) -> Iterator[Statement]:
 
 
 def _inbox_and_outbox(commits: Sequence[Commit], dialect: Dialect, codec: Codec) -> Iterator[Statement]:
-    yield each(_DROP_INBOX, [(commit.tenant, stimulus) for commit in commits for stimulus in commit.inbox_consumed])
-    yield each(
+    yield execute_many(
+        _DROP_INBOX, [(commit.tenant, stimulus) for commit in commits for stimulus in commit.inbox_consumed]
+    )
+    yield execute_many(
         f"{INBOX.insert} {dialect.skip_existing}",
         [INBOX.encode(row, codec) for commit in commits for row in commit.inbox_added],
     )
-    yield each(OUTBOX.insert, [OUTBOX.encode(row, codec) for commit in commits for row in commit.outbox_added])
+    yield execute_many(OUTBOX.insert, [OUTBOX.encode(row, codec) for commit in commits for row in commit.outbox_added])

@@ -21,7 +21,7 @@ from holdfast.model.catalog import (
     check_origin,
 )
 from holdfast.model.listing import folded
-from holdfast.persistence.sql.script import Rows, Script, Value, all_of, ask, each, marks
+from holdfast.persistence.sql.script import Rows, Script, Value, all_of, execute, execute_many, marks
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.work_tables import CONTENT, TRIGGER, VERSION
 
@@ -80,11 +80,11 @@ class SqlDefinitions(SqlStoreBase):
         return await self._read(self._triggers(tenant, definition_id))
 
     def _labels(self, tenant: str, definition_id: str, lock: str = "") -> Script[list[DefinitionVersion]]:
-        rows = yield ask(f"{VERSION.select}{_OF} order by version{lock}", tenant, definition_id)
+        rows = yield execute(f"{VERSION.select}{_OF} order by version{lock}", tenant, definition_id)
         return VERSION.rows(rows, self._codec)
 
     def _content(self, tenant: str, content: str) -> Script[DefinitionContent | None]:
-        rows = yield ask(CONTENT.select + " where tenant = ? and hash = ?", tenant, content)
+        rows = yield execute(CONTENT.select + " where tenant = ? and hash = ?", tenant, content)
         return CONTENT.decode(rows[0], self._codec) if rows else None
 
     def _save(
@@ -102,10 +102,10 @@ class SqlDefinitions(SqlStoreBase):
         previous = next((row for row in labels if row.version == label.version), None)
         if label.published or (previous is not None and previous.published):
             yield from self._unpublish(label.tenant, label.definition_id)
-        yield ask(f"delete from hf_version{_OF} and version = ?", label.tenant, label.definition_id, label.version)
-        yield ask(VERSION.insert, *VERSION.encode(label, self._codec))
+        yield execute(f"delete from hf_version{_OF} and version = ?", label.tenant, label.definition_id, label.version)
+        yield execute(VERSION.insert, *VERSION.encode(label, self._codec))
         if label.published and triggers:
-            yield each(TRIGGER.insert, [TRIGGER.encode(row, self._codec) for row in triggers])
+            yield execute_many(TRIGGER.insert, [TRIGGER.encode(row, self._codec) for row in triggers])
         return (yield from self._settled(label))
 
     def _deploy(
@@ -114,7 +114,7 @@ class SqlDefinitions(SqlStoreBase):
         yield from self._count_up("epoch")
         labels = yield from self._labels(label.tenant, label.definition_id, self._dialect.lock)
         place = (label.tenant, label.definition_id, deployment)
-        seen = yield ask(f"select content from hf_deployment{_OF} and deployment = ?", *place)
+        seen = yield execute(f"select content from hf_deployment{_OF} and deployment = ?", *place)
         known = next((row for row in labels if row.content == content.hash), None)
         yield from self._put_content(labels, label, content)
         if seen and known is not None:
@@ -125,16 +125,16 @@ class SqlDefinitions(SqlStoreBase):
             triggers = ()
         else:
             yield from self._unpublish(label.tenant, label.definition_id)
-            yield ask(
+            yield execute(
                 f"insert into hf_deployment (tenant, definition_id, deployment, content) values ({marks(4)})",
                 *place,
                 content.hash,
             )
-        yield ask(f"delete from hf_version{_OF} and version = ?", label.tenant, label.definition_id, number)
-        yield ask(VERSION.insert, *VERSION.encode(made, self._codec))
+        yield execute(f"delete from hf_version{_OF} and version = ?", label.tenant, label.definition_id, number)
+        yield execute(VERSION.insert, *VERSION.encode(made, self._codec))
         if triggers:
             rows = [TRIGGER.encode(replace(row, version=number), self._codec) for row in triggers]
-            yield each(TRIGGER.insert, rows)
+            yield execute_many(TRIGGER.insert, rows)
         return (yield from self._settled(made))
 
     def _put_content(
@@ -152,11 +152,11 @@ class SqlDefinitions(SqlStoreBase):
                 "under another id."
             )
         if content.hash not in {row[0] for row in stored}:
-            yield ask(f"{CONTENT.insert} {self._dialect.skip_existing}", *CONTENT.encode(content, self._codec))
+            yield execute(f"{CONTENT.insert} {self._dialect.skip_existing}", *CONTENT.encode(content, self._codec))
 
     def _unpublish(self, tenant: str, definition_id: str) -> Script[None]:
-        yield ask("delete from hf_trigger" + _OF, tenant, definition_id)
-        yield ask("update hf_version set published = 0" + _OF, tenant, definition_id)
+        yield execute("delete from hf_trigger" + _OF, tenant, definition_id)
+        yield execute("update hf_version set published = 0" + _OF, tenant, definition_id)
 
     def _retract(self, tenant: str, definition_id: str) -> Script[bool]:
         labels = yield from self._labels(tenant, definition_id, self._dialect.lock)
@@ -174,7 +174,7 @@ class SqlDefinitions(SqlStoreBase):
         yield from self._count_up("epoch")
         if label.published:
             yield from self._unpublish(tenant, definition_id)
-        yield ask(f"delete from hf_version{_OF} and version = ?", tenant, definition_id, version)
+        yield execute(f"delete from hf_version{_OF} and version = ?", tenant, definition_id, version)
         yield from self._settled(label)
         return True
 
@@ -184,7 +184,7 @@ class SqlDefinitions(SqlStoreBase):
         highest = max((row.version for row in labels), default=0)
         wrong = [row for row in labels if row.latest != (row.version == highest)]
         for row in wrong:
-            yield ask(
+            yield execute(
                 f"update hf_version set latest = ?{_OF} and version = ?",
                 int(row.version == highest),
                 row.tenant,
@@ -195,11 +195,11 @@ class SqlDefinitions(SqlStoreBase):
 
     def _list(self, tenant: str, query: DefinitionQuery) -> Script[tuple[list[DefinitionVersion], int]]:
         where, values = self._asked(tenant, query)
-        total: Rows = yield ask("select count(*) from hf_version" + where, *values)
+        total: Rows = yield execute("select count(*) from hf_version" + where, *values)
         direction = " desc" if query.descending else ""
         sort = _SORTS.get(query.sort, "name")
         order = sort + (self._dialect.text_order if sort == "name" else "") + direction
-        rows = yield ask(
+        rows = yield execute(
             f"{VERSION.select}{where} order by {order}, definition_id{self._dialect.text_order}, version"
             " limit ? offset ?",
             *values,
@@ -230,5 +230,5 @@ class SqlDefinitions(SqlStoreBase):
         sql, values = TRIGGER.select + " where tenant = ?", list[Any]([tenant])
         if definition_id is not None:
             sql, values = sql + " and definition_id = ?", [*values, definition_id]
-        rows = yield ask(sql + " order by definition_id, id", *values)
+        rows = yield execute(sql + " order by definition_id, id", *values)
         return TRIGGER.rows(rows, self._codec)

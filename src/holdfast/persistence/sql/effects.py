@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from holdfast.model.work import NO_OWNER, EffectRef, EffectRow, Owner
 from holdfast.persistence.sql.instance_tables import EFFECT
-from holdfast.persistence.sql.script import Script, Value, ask
+from holdfast.persistence.sql.script import Script, Value, execute
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import micros
 
@@ -47,7 +47,7 @@ class SqlEffects(SqlStoreBase):
         return await self._read(self._effects(where, *NO_OWNER, before, tenant, after[0], *after, limit))
 
     def _effects(self, where: str, *values: Value) -> Script[list[EffectRow]]:
-        rows = yield ask(EFFECT.select + where, *values)
+        rows = yield execute(EFFECT.select + where, *values)
         return EFFECT.rows(rows, self._codec)
 
     def _lost(self, tenant: str, limit: int, after: tuple[str, int]) -> Script[list[EffectRow]]:
@@ -59,7 +59,7 @@ class SqlEffects(SqlStoreBase):
         found = yield from self._effects(where + self._dialect.lock, tenant, instance_id, ref.execution)
         if not found or found[0].ref != ref:
             return None
-        yield ask(
+        yield execute(
             "update hf_effect set attempt = ?, owner_node = ?, owner_boot = ?" + where,
             new.attempt,
             *new.owner,

@@ -23,7 +23,7 @@ from holdfast.persistence.sql.instance_tables import (
     StoredSegment,
 )
 from holdfast.persistence.sql.records import RECORD
-from holdfast.persistence.sql.script import Script, Statement, ask, each
+from holdfast.persistence.sql.script import Script, Statement, execute, execute_many
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import Table
 from holdfast.persistence.sql.work_tables import INBOX, OUTBOX, WORK
@@ -39,15 +39,15 @@ class SqlExportImport(SqlStoreBase):
         await self._write(lambda: self._import(export))
 
     def _export(self, tenant: str, instance_id: str) -> Script[InstanceExport | None]:
-        found = yield ask(INSTANCE.select + " where tenant = ? and id = ?", tenant, instance_id)
+        found = yield execute(INSTANCE.select + " where tenant = ? and id = ?", tenant, instance_id)
         if not found:
             return None
 
         def rows(table: Table[R], order: str) -> Script[tuple[R, ...]]:
             sql = f"{table.select} where tenant = ? and instance_id = ? order by {order}"
-            return tuple(table.rows((yield ask(sql, tenant, instance_id)), self._codec))
+            return tuple(table.rows((yield execute(sql, tenant, instance_id)), self._codec))
 
-        first = read_first(tenant, (yield ask(FIRST_SEGMENT, tenant, instance_id)), self._codec)
+        first = read_first(tenant, (yield execute(FIRST_SEGMENT, tenant, instance_id)), self._codec)
         segments = yield from rows(JOURNAL, "version")
         return InstanceExport(
             instance=INSTANCE.decode(found[0], self._codec),
@@ -66,21 +66,21 @@ class SqlExportImport(SqlStoreBase):
     def _import(self, export: InstanceExport) -> Script[None]:
         yield from self._refuse_existing(export)
         tenant, instance_id = export.instance.key
-        yield ask("delete from hf_guard where tenant = ? and instance_id = ?", tenant, instance_id)
+        yield execute("delete from hf_guard where tenant = ? and instance_id = ?", tenant, instance_id)
         segments = [StoredSegment(tenant, instance_id, segment) for segment in export.journal]
         effects = [replace(row, owner=NO_OWNER) for row in export.effects]
         inserts: tuple[Statement, ...] = (
-            each(INSTANCE.insert, [INSTANCE.encode(export.instance, self._codec)]),
-            each(JOURNAL.insert, [JOURNAL.encode(row, self._codec) for row in segments]),
-            each(BOOKMARK.insert, [BOOKMARK.encode(row, self._codec) for row in export.bookmarks]),
-            each(VALUE.insert, [VALUE.encode(row, self._codec) for row in export.values]),
-            each(INCIDENT.insert, [INCIDENT.encode(row, self._codec) for row in export.incidents]),
-            each(EFFECT.insert, [EFFECT.encode(row, self._codec) for row in effects]),
-            each(WORK.insert, [WORK.encode(row, self._codec) for row in export.work]),
-            each(INBOX.insert, [INBOX.encode(row, self._codec) for row in export.inbox]),
-            each(OUTBOX.insert, [OUTBOX.encode(row, self._codec) for row in export.outbox]),
-            each(GUARD.insert, [GUARD.encode(row, self._codec) for row in export.guards]),
-            each(RECORD.insert, [RECORD.encode(row, self._codec) for row in export.records]),
+            execute_many(INSTANCE.insert, [INSTANCE.encode(export.instance, self._codec)]),
+            execute_many(JOURNAL.insert, [JOURNAL.encode(row, self._codec) for row in segments]),
+            execute_many(BOOKMARK.insert, [BOOKMARK.encode(row, self._codec) for row in export.bookmarks]),
+            execute_many(VALUE.insert, [VALUE.encode(row, self._codec) for row in export.values]),
+            execute_many(INCIDENT.insert, [INCIDENT.encode(row, self._codec) for row in export.incidents]),
+            execute_many(EFFECT.insert, [EFFECT.encode(row, self._codec) for row in effects]),
+            execute_many(WORK.insert, [WORK.encode(row, self._codec) for row in export.work]),
+            execute_many(INBOX.insert, [INBOX.encode(row, self._codec) for row in export.inbox]),
+            execute_many(OUTBOX.insert, [OUTBOX.encode(row, self._codec) for row in export.outbox]),
+            execute_many(GUARD.insert, [GUARD.encode(row, self._codec) for row in export.guards]),
+            execute_many(RECORD.insert, [RECORD.encode(row, self._codec) for row in export.records]),
         )
         for statement in inserts:
             if statement.values:
@@ -89,11 +89,11 @@ class SqlExportImport(SqlStoreBase):
     def _refuse_existing(self, export: InstanceExport) -> Script[None]:
         tenant, instance_id = export.instance.key
         taken: list[str] = []
-        found = yield ask(
+        found = yield execute(
             f"select id from hf_instance where tenant = ? and id = ?{self._dialect.lock}", tenant, instance_id
         )
         for row in export.guards:
-            held = yield ask(
+            held = yield execute(
                 f"select instance_id from hf_guard where tenant = ? and kind = ? and name = ?{self._dialect.lock}",
                 tenant,
                 row.kind.value,

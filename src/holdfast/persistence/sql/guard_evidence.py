@@ -16,7 +16,7 @@ from holdfast.model.guard import GuardKind, GuardRef
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRef, Owner
 from holdfast.persistence.guard_rules import Holder
-from holdfast.persistence.sql.script import Script, all_of, ask, chunks, grouped
+from holdfast.persistence.sql.script import Script, all_of, chunks, execute, grouped
 from holdfast.persistence.sql.tables import moment_or_none
 
 _PAIRS_MAX = 100
@@ -158,5 +158,5 @@ def _of_pairs(
     for part in chunks(sorted(pairs), _PAIRS_MAX):
         either = " or ".join(["(instance_id = ? and " + number + " = ?)"] * len(part))
         values = [value for pair in part for value in pair]
-        found += yield ask(f"{sql} where tenant = ? and ({either}){lock}", tenant, *values)
+        found += yield execute(f"{sql} where tenant = ? and ({either}){lock}", tenant, *values)
     return found

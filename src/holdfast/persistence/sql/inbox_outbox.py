@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from holdfast.model.stored import BookmarkRow
 from holdfast.model.work import InboxRow, OutboxRow
 from holdfast.persistence.sql.instance_tables import BOOKMARK
-from holdfast.persistence.sql.script import Script, all_of, ask, each, grouped
+from holdfast.persistence.sql.script import Script, all_of, execute, execute_many, grouped
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.work_tables import INBOX, OUTBOX
 
@@ -66,53 +66,55 @@ class SqlInboxOutbox(SqlStoreBase):
             there.add((row.tenant, row.id))
         new = [INBOX.encode(row, self._codec) for row, is_new in zip(rows, fresh, strict=True) if is_new]
         if new:
-            yield each(f"{INBOX.insert} {self._dialect.skip_existing}", new)
+            yield execute_many(f"{INBOX.insert} {self._dialect.skip_existing}", new)
         return fresh
 
     def _fitting(self, bookmarks: Sequence[BookmarkRow]) -> Script[list[list[InboxRow]]]:
         # This runs after every burst that waits, and the inbox is usually empty: one query instead of one per bookmark.
-        some = yield ask("select 1 from hf_inbox limit 1")
+        some = yield execute("select 1 from hf_inbox limit 1")
         if not some:
             return [[] for _ in bookmarks]
         now = yield from self._micros_now()
         found = []
         for mark in bookmarks:
-            rows = yield ask(_FITTING, mark.tenant, mark.key, mark.correlation, mark.instance_id, now)
+            rows = yield execute(_FITTING, mark.tenant, mark.key, mark.correlation, mark.instance_id, now)
             found.append(INBOX.rows(rows, self._codec))
         return found
 
     def _inbox_of(self, tenant: str, instance_id: str) -> Script[list[InboxRow]]:
-        rows = yield ask(INBOX.select + " where tenant = ? and instance_id = ?" + _BY_ARRIVAL, tenant, instance_id)
+        rows = yield execute(INBOX.select + " where tenant = ? and instance_id = ?" + _BY_ARRIVAL, tenant, instance_id)
         return INBOX.rows(rows, self._codec)
 
     def _stranded(self, limit: int) -> Script[list[tuple[InboxRow, BookmarkRow]]]:
         now = yield from self._micros_now()
-        rows = yield ask(_STRANDED, now, limit)
+        rows = yield execute(_STRANDED, now, limit)
         width = len(INBOX.names)
         return [(INBOX.decode(row[:width], self._codec), BOOKMARK.decode(row[width:], self._codec)) for row in rows]
 
     def _expire(self, limit: int) -> Script[list[InboxRow]]:
         now = yield from self._micros_now()
-        rows = yield ask(
+        rows = yield execute(
             f"{INBOX.select} where expires is not null and expires <= ?{_BY_ARRIVAL} limit ?{self._dialect.lock}",
             now,
             limit,
         )
         expired = INBOX.rows(rows, self._codec)
         if expired:
-            yield each("delete from hf_inbox where tenant = ? and id = ?", [(row.tenant, row.id) for row in expired])
+            yield execute_many(
+                "delete from hf_inbox where tenant = ? and id = ?", [(row.tenant, row.id) for row in expired]
+            )
         return expired
 
     def _take(self, limit: int, hold: timedelta) -> Script[list[OutboxRow]]:
         now = yield from self._micros_now()
-        found = yield ask(
+        found = yield execute(
             f"{OUTBOX.select} where held_until <= ? order by created, tenant, id limit ?{self._dialect.lock_free}",
             now,
             limit,
         )
         rows = OUTBOX.rows(found, self._codec)
         if rows:
-            yield each(
+            yield execute_many(
                 "update hf_outbox set attempts = attempts + 1, held_until = ? where tenant = ? and id = ?",
                 [(now + hold // _MICRO, row.tenant, row.id) for row in rows],
             )
@@ -120,12 +122,14 @@ class SqlInboxOutbox(SqlStoreBase):
 
     def _delete(self, rows: Sequence[OutboxRow]) -> Script[None]:
         if rows:
-            yield each("delete from hf_outbox where tenant = ? and id = ?", [(row.tenant, row.id) for row in rows])
+            yield execute_many(
+                "delete from hf_outbox where tenant = ? and id = ?", [(row.tenant, row.id) for row in rows]
+            )
 
     def _return(self, rows: Sequence[OutboxRow], after: timedelta) -> Script[None]:
         now = yield from self._micros_now()
         if rows:
-            yield each(
+            yield execute_many(
                 "update hf_outbox set held_until = ? where tenant = ? and id = ?",
                 [(now + after // _MICRO, row.tenant, row.id) for row in rows],
             )

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from holdfast.model.cluster import NodeRow, NodeState, Registration, free_worker
 from holdfast.model.work import Owner
-from holdfast.persistence.sql.script import Script, ask
+from holdfast.persistence.sql.script import Script, execute
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import micros, moment
 from holdfast.persistence.sql.work_tables import NODE
@@ -50,27 +50,27 @@ class SqlNodes(SqlStoreBase):
             time_to_live=time_to_live,
             details=details,
         )
-        yield ask("delete from hf_node where id = ?", node_id)
-        yield ask(NODE.insert, *NODE.encode(node, self._codec))
+        yield execute("delete from hf_node where id = ?", node_id)
+        yield execute(NODE.insert, *NODE.encode(node, self._codec))
         died = before is not None and before.state is not NodeState.LEFT
         return Registration(node=node, predecessor_died=died)
 
     def _renew(self, owner: Owner, state: NodeState) -> Script[bool]:
         now = yield from self._micros_now()
-        found = yield ask(f"select boot from hf_node where id = ?{self._dialect.lock}", owner.node)
+        found = yield execute(f"select boot from hf_node where id = ?{self._dialect.lock}", owner.node)
         if not found or found[0][0] != owner.boot:
             return False
-        yield ask("update hf_node set heartbeat = ?, state = ? where id = ?", now, state.value, owner.node)
+        yield execute("update hf_node set heartbeat = ?, state = ? where id = ?", now, state.value, owner.node)
         return True
 
     def _nodes(self) -> Script[list[NodeRow]]:
-        rows = yield ask(NODE.select + " order by id")
+        rows = yield execute(NODE.select + " order by id")
         return NODE.rows(rows, self._codec)
 
     def _forget(self, silent_since: datetime) -> Script[int]:
         now = yield from self._micros_now()
         values = (micros(silent_since), now)
-        rows = yield ask(f"select id from hf_node where {_SILENT}{self._dialect.lock}", *values)
+        rows = yield execute(f"select id from hf_node where {_SILENT}{self._dialect.lock}", *values)
         for row in rows:
-            yield ask("delete from hf_node where id = ?", row[0])
+            yield execute("delete from hf_node where id = ?", row[0])
         return len(rows)

@@ -9,7 +9,7 @@ from holdfast.model.guard import GuardRef, GuardRow
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, IncidentRow, InstanceKey, InstanceRow, JournalSegment
 from holdfast.persistence.sql.first_segment import FIRST_SEGMENT, read_first
 from holdfast.persistence.sql.instance_tables import BOOKMARK, GUARD, INCIDENT, INSTANCE, JOURNAL
-from holdfast.persistence.sql.script import Script, Value, all_of, ask, grouped
+from holdfast.persistence.sql.script import Script, Value, all_of, execute, grouped
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.ports import Loaded, Matches
 
@@ -73,14 +73,14 @@ class SqlReads(SqlStoreBase):
         if query.correlation:
             sql, values = sql + " and correlation = ?", [*values, query.correlation]
         if query.oldest:
-            rows = yield ask(sql + _BY_AGE, *values, query.limit)
+            rows = yield execute(sql + _BY_AGE, *values, query.limit)
         else:
             name, seq = query.after
-            rows = yield ask(sql + _BY_INSTANCE, *values, name, name, seq, query.limit)
+            rows = yield execute(sql + _BY_INSTANCE, *values, name, name, seq, query.limit)
         return BOOKMARK.rows(rows, self._codec)
 
     def _bookmarks_of(self, tenant: str, instance_id: str) -> Script[list[BookmarkRow]]:
-        rows = yield ask(
+        rows = yield execute(
             BOOKMARK.select + " where tenant = ? and instance_id = ? order by seq, wake_key, correlation",
             tenant,
             instance_id,
@@ -90,9 +90,9 @@ class SqlReads(SqlStoreBase):
     def _journal(self, tenant: str, instance_id: str, after: int, limit: int) -> Script[list[JournalSegment]]:
         found: list[JournalSegment] = []
         if after < 1 and limit > 0:
-            rows = yield ask(FIRST_SEGMENT + " and first_entries > 0", tenant, instance_id)
+            rows = yield execute(FIRST_SEGMENT + " and first_entries > 0", tenant, instance_id)
             found = read_first(tenant, rows, self._codec)
-        rows = yield ask(
+        rows = yield execute(
             JOURNAL.select + " where tenant = ? and instance_id = ? and version > ? and entries > 0"
             " order by version limit ?",
             tenant,
@@ -122,7 +122,9 @@ class SqlReads(SqlStoreBase):
         return found
 
     def _guard(self, tenant: str, ref: GuardRef) -> Script[GuardRow | None]:
-        rows = yield ask(GUARD.select + " where tenant = ? and kind = ? and name = ?", tenant, ref.kind.value, ref.name)
+        rows = yield execute(
+            GUARD.select + " where tenant = ? and kind = ? and name = ?", tenant, ref.kind.value, ref.name
+        )
         return GUARD.decode(rows[0], self._codec) if rows else None
 
     def _incidents(
@@ -133,5 +135,5 @@ class SqlReads(SqlStoreBase):
             sql += " and is_open = 1"
         if instance_id is not None:
             sql, values = sql + " and instance_id = ?", [*values, instance_id]
-        rows = yield ask(sql + " order by occurred desc, instance_id desc, id desc limit ?", *values, limit)
+        rows = yield execute(sql + " order by occurred desc, instance_id desc, id desc limit ?", *values, limit)
         return INCIDENT.rows(rows, self._codec)

@@ -10,7 +10,7 @@ from typing import Any
 from holdfast.model.record_rows import RecordQuery, RecordRow, read_cursor
 from holdfast.model.work import WorkRow
 from holdfast.persistence.sql.dialect import Dialect
-from holdfast.persistence.sql.script import Script, Value, ask, each, marks
+from holdfast.persistence.sql.script import Script, Value, execute, execute_many, marks
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import Table, micros, micros_or_none, moment, moment_or_none
 from holdfast.persistence.sql.work_tables import WORK
@@ -79,40 +79,40 @@ class SqlRecords(SqlStoreBase):
         return await self._write(lambda: self._delete_record(tenant, kind, record_id))
 
     def _records(self, where: str, *values: Value) -> Script[list[RecordRow]]:
-        return RECORD.rows((yield ask(RECORD.select + where, *values)), self._codec)
+        return RECORD.rows((yield execute(RECORD.select + where, *values)), self._codec)
 
     def _count_records(self, query: RecordQuery) -> Script[int]:
         where, values = _where(query)
-        rows = yield ask("select count(*) from hf_record" + where, *values)
+        rows = yield execute("select count(*) from hf_record" + where, *values)
         return int(rows[0][0])
 
     def _put_record_and(self, row: RecordRow, work: Sequence[WorkRow]) -> Script[bool]:
         written = yield from self._put_record(row)
         if written and work:
-            yield each(
+            yield execute_many(
                 f"{WORK.insert} {self._dialect.skip_existing}", [WORK.encode(item, self._codec) for item in work]
             )
         return written
 
     def _put_record(self, row: RecordRow) -> Script[bool]:
         key = (row.tenant, row.kind, row.id)
-        found = yield ask("select version from hf_record" + _KEY + self._dialect.lock, *key)
+        found = yield execute("select version from hf_record" + _KEY + self._dialect.lock, *key)
         if row.version - 1 != (found[0][0] if found else 0):
             return False
         if row.version == 1:
             once = self._dialect.insert_once
-            written = yield ask(RECORD.insert + once, *RECORD.encode(row, self._codec))
+            written = yield execute(RECORD.insert + once, *RECORD.encode(row, self._codec))
             return bool(written) if once else True
         changed = dict(zip(RECORD.names, RECORD.encode(row, self._codec), strict=True))
         columns = ("version", *_CHANGES)
         changes = ", ".join(f"{column} = ?" for column in columns)
-        yield ask(f"update hf_record set {changes}{_KEY}", *(changed[column] for column in columns), *key)
+        yield execute(f"update hf_record set {changes}{_KEY}", *(changed[column] for column in columns), *key)
         return True
 
     def _delete_record(self, tenant: str, kind: str, record_id: str) -> Script[bool]:
-        found = yield ask("select version from hf_record" + _KEY + self._dialect.lock, tenant, kind, record_id)
+        found = yield execute("select version from hf_record" + _KEY + self._dialect.lock, tenant, kind, record_id)
         if found:
-            yield ask("delete from hf_record" + _KEY, tenant, kind, record_id)
+            yield execute("delete from hf_record" + _KEY, tenant, kind, record_id)
         return bool(found)
 
 

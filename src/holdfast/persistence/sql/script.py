@@ -31,11 +31,11 @@ class Statement(NamedTuple):
 Script = Generator[Statement, Rows, T]
 
 
-def ask(sql: str, *values: Value) -> Statement:
+def execute(sql: str, *values: Value) -> Statement:
     return Statement(sql, values)
 
 
-def each(sql: str, rows: Sequence[Sequence[Value]]) -> Statement:
+def execute_many(sql: str, rows: Sequence[Sequence[Value]]) -> Statement:
     return Statement(sql, rows, many=True)
 
 
@@ -61,5 +61,5 @@ def all_of(sql: str, before: Sequence[Value], values: Sequence[Value]) -> Script
     """Query any number of values in chunks. `sql` contains `{marks}` in place of the IN list."""
     found: list[Sequence[Any]] = []
     for part in chunks(values):
-        found += yield ask(sql.format(marks=marks(len(part))), *before, *part)
+        found += yield execute(sql.format(marks=marks(len(part))), *before, *part)
     return found

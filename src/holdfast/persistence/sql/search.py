@@ -20,7 +20,7 @@ from holdfast.model.listing import (
     folded,
 )
 from holdfast.persistence.sql.instance_tables import SUMMARY, read_summary
-from holdfast.persistence.sql.script import Script, Value, ask, marks
+from holdfast.persistence.sql.script import Script, Value, execute, marks
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import micros
 
@@ -60,7 +60,7 @@ class SqlSearch(SqlStoreBase):
             await asyncio.sleep(0.01)
 
     def _has_position(self, tenant: str, instance_id: str, version: int) -> Script[bool]:
-        rows = yield ask("select version from hf_instance where tenant = ? and id = ?", tenant, instance_id)
+        rows = yield execute("select version from hf_instance where tenant = ? and id = ?", tenant, instance_id)
         return bool(rows) and rows[0][0] >= version
 
     def _page(self, query: InstanceQuery) -> Script[list[InstanceSummary]]:
@@ -72,7 +72,7 @@ class SqlSearch(SqlStoreBase):
             order = self._dialect.text_order if query.sort in _TEXTS else ""
             where += f" and ({column}{order} {than} ? or ({column} = ? and id{self._dialect.text_order} {than} ?))"
             values += [value, value, instance_id]
-        rows = yield ask(
+        rows = yield execute(
             f"select {SUMMARY} from {self._dialect.listing}{where} order by {self._order(query, column)}"
             " limit ? offset ?",
             *values,
@@ -88,7 +88,7 @@ class SqlSearch(SqlStoreBase):
 
     def _counts(self, tenant: str, filter: InstanceFilter) -> Script[dict[str, int]]:
         where, values = self._where(tenant, filter)
-        rows = yield ask(f"select status, count(*) from {self._dialect.listing}{where} group by status", *values)
+        rows = yield execute(f"select status, count(*) from {self._dialect.listing}{where} group by status", *values)
         return {row[0]: row[1] for row in rows}
 
     def _where(self, tenant: str, filter: InstanceFilter) -> tuple[str, list[Value]]:

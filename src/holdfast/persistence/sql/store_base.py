@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from holdfast.persistence.sql.dialect import Dialect
-from holdfast.persistence.sql.script import Script, ask
+from holdfast.persistence.sql.script import Script, execute
 from holdfast.persistence.sql.tables import micros, moment
 from holdfast.ports import Codec
 
@@ -37,17 +37,17 @@ class SqlStoreBase(ABC):
         """The time of the database's clock."""
         if self._dialect.now is None:
             return micros(self._now())
-        rows = yield ask(self._dialect.now)
+        rows = yield execute(self._dialect.now)
         return int(rows[0][0])
 
     def _epoch(self) -> Script[int]:
-        rows = yield ask("select value from hf_counter where name = 'epoch'")
+        rows = yield execute("select value from hf_counter where name = 'epoch'")
         return int(rows[0][0])
 
     def _count_up(self, counter: str) -> Script[int]:
         """Increment a counter and lock its row until the transaction ends. Concurrent increments wait."""
-        yield ask("update hf_counter set value = value + 1 where name = ?", counter)
-        rows = yield ask("select value from hf_counter where name = ?", counter)
+        yield execute("update hf_counter set value = value + 1 where name = ?", counter)
+        rows = yield execute("select value from hf_counter where name = ?", counter)
         return int(rows[0][0])
 
     async def now(self) -> datetime:

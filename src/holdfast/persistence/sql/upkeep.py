@@ -10,7 +10,7 @@ from datetime import timedelta
 from holdfast.errors import DeletionRefused
 from holdfast.model.stored import ENDED, InstanceKey
 from holdfast.model.upkeep import RetentionRule, StoreStats
-from holdfast.persistence.sql.script import Script, Value, all_of, ask, each, marks
+from holdfast.persistence.sql.script import Script, Value, all_of, execute, execute_many, marks
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import micros, moment_or_none
 from holdfast.persistence.sql.work_tables import AT_ONCE
@@ -79,13 +79,13 @@ class SqlUpkeep(SqlStoreBase):
         return await self._read(self._stuck(limit))
 
     def _live_contents(self) -> Script[dict[tuple[str, str], int]]:
-        rows = yield ask(
+        rows = yield execute(
             f"select tenant, content, count(*) from hf_instance where status not in ({_ENDED}) group by tenant, content"
         )
         return {(row[0], row[1]): row[2] for row in rows}
 
     def _stuck(self, limit: int) -> Script[list[InstanceKey]]:
-        rows = yield ask(f"{_STUCK} order by i.tenant, i.id limit ?", limit)
+        rows = yield execute(f"{_STUCK} order by i.tenant, i.id limit ?", limit)
         return [InstanceKey(*row) for row in rows]
 
     def _expired(self, tenant: str, rule: RetentionRule, limit: int) -> Script[list[str]]:
@@ -97,7 +97,7 @@ class SqlUpkeep(SqlStoreBase):
         if rule.definition_ids:
             sql += f" and i.definition_id in ({marks(len(rule.definition_ids))})"
             values += rule.definition_ids
-        rows = yield ask(f"{sql}{NO_LIVE_RELATIVES} order by i.finished, i.id limit ?", *values, limit)
+        rows = yield execute(f"{sql}{NO_LIVE_RELATIVES} order by i.finished, i.id limit ?", *values, limit)
         return [row[0] for row in rows]
 
     def _delete_all(self, tenant: str, ids: Sequence[str]) -> Script[int]:
@@ -111,7 +111,7 @@ class SqlUpkeep(SqlStoreBase):
         now = yield from self._micros_now()
         rows = [(tenant, row[0]) for row in found]
         if rows:
-            yield each(
+            yield execute_many(
                 "update hf_guard set released = ? where tenant = ? and instance_id = ? and kind = 'key'",
                 [(now, *row) for row in rows],
             )
@@ -119,24 +119,24 @@ class SqlUpkeep(SqlStoreBase):
         return len(rows)
 
     def _delete_rows(self, rows: Sequence[tuple[str, str]]) -> Script[None]:
-        yield each("delete from hf_guard where tenant = ? and instance_id = ? and kind = 'slot'", rows)
+        yield execute_many("delete from hf_guard where tenant = ? and instance_id = ? and kind = 'slot'", rows)
         for table in INSTANCE_TABLES:
-            yield each(f"delete from {table} where tenant = ? and instance_id = ?", rows)
-        yield each("delete from hf_instance where tenant = ? and id = ?", rows)
+            yield execute_many(f"delete from {table} where tenant = ? and instance_id = ?", rows)
+        yield execute_many("delete from hf_instance where tenant = ? and id = ?", rows)
 
     def _sweep_keys(self, keep: timedelta, limit: int) -> Script[int]:
         now = yield from self._micros_now()
-        over = yield ask(_KEYS_OVER, now - keep // timedelta(microseconds=1), limit)
+        over = yield execute(_KEYS_OVER, now - keep // timedelta(microseconds=1), limit)
         if over:
-            yield each(
+            yield execute_many(
                 "delete from hf_guard where tenant = ? and kind = 'key' and name = ?", [tuple(row) for row in over]
             )
         return len(over)
 
     def _delete_unused(self, limit: int) -> Script[int]:
-        unused = yield ask(_UNUSED, limit)
+        unused = yield execute(_UNUSED, limit)
         if unused:
-            yield each("delete from hf_content where tenant = ? and hash = ?", [tuple(row) for row in unused])
+            yield execute_many("delete from hf_content where tenant = ? and hash = ?", [tuple(row) for row in unused])
         return len(unused)
 
     def _stats(self, tenant: str | None) -> Script[StoreStats]:
@@ -144,16 +144,18 @@ class SqlUpkeep(SqlStoreBase):
         whose, values = ("", ()) if tenant is None else (" and tenant = ?", (tenant,))
 
         def count(table: str, condition: str = "1 = 1", *asked: Value) -> Script[int]:
-            rows = yield ask(f"select count(*) from {table} where {condition}{whose}", *asked, *values)
+            rows = yield execute(f"select count(*) from {table} where {condition}{whose}", *asked, *values)
             return int(rows[0][0])
 
-        statuses = yield ask(f"select status, count(*) from hf_instance where 1 = 1{whose} group by status", *values)
-        oldest = yield ask(
+        statuses = yield execute(
+            f"select status, count(*) from hf_instance where 1 = 1{whose} group by status", *values
+        )
+        oldest = yield execute(
             f"select min(case when due = {AT_ONCE} then created else due end) from hf_work where due <= ?{whose}",
             now,
             *values,
         )
-        leaving = yield ask(f"select min(created) from hf_outbox where 1 = 1{whose}", *values)
+        leaving = yield execute(f"select min(created) from hf_outbox where 1 = 1{whose}", *values)
         return StoreStats(
             instances={row[0]: row[1] for row in statuses},
             bookmarks=(yield from count("hf_bookmark")),

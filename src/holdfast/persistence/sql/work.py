@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
-from holdfast.persistence.sql.script import Script, all_of, ask, each, grouped, marks
+from holdfast.persistence.sql.script import Script, all_of, execute, execute_many, grouped, marks
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import common_micros, micros
 from holdfast.persistence.sql.work_tables import AT_ONCE, DEAD_LETTER, SCHEDULE, WORK
@@ -34,7 +34,7 @@ class SqlWork(SqlStoreBase):
         return await self._read(self._has_work(tenant, work_id))
 
     def _has_work(self, tenant: str, work_id: str) -> Script[bool]:
-        rows = yield ask(f"select id from {WORK.name} where tenant = ? and id = ?", tenant, work_id)
+        rows = yield execute(f"select id from {WORK.name} where tenant = ? and id = ?", tenant, work_id)
         return bool(rows)
 
     async def move_work(self, row: WorkRow, *, attempts: int, due: datetime | None) -> WorkRow | None:
@@ -75,7 +75,7 @@ class SqlWork(SqlStoreBase):
             there.add((row.tenant, row.id))
         new = [WORK.encode(row, self._codec) for row, is_new in zip(rows, fresh, strict=True) if is_new]
         if new:
-            yield each(f"{WORK.insert} {self._dialect.skip_existing}", new)
+            yield execute_many(f"{WORK.insert} {self._dialect.skip_existing}", new)
         return fresh
 
     def _claimable(
@@ -94,7 +94,7 @@ class SqlWork(SqlStoreBase):
             (f"due > {AT_ONCE} and due <= ?", "due, urgency, tenant, id"),
         ):
             for queue in queues:
-                rows = yield ask(
+                rows = yield execute(
                     f"{WORK.select} where queue = ? and {condition}{others} order by {order}"
                     f" limit {limit + len(held)}{self._dialect.lock_free}",
                     queue,
@@ -107,11 +107,11 @@ class SqlWork(SqlStoreBase):
     def _move_work(self, row: WorkRow, attempts: int, due: datetime | None) -> Script[WorkRow | None]:
         """Never waits for a claim that holds the row: that claim may be waiting for the connection that would wait here."""
         one = " where tenant = ? and id = ?"
-        found = WORK.rows((yield ask(WORK.select + one + self._dialect.lock_free, row.tenant, row.id)), self._codec)
+        found = WORK.rows((yield execute(WORK.select + one + self._dialect.lock_free, row.tenant, row.id)), self._codec)
         if not found or (found[0].attempts, found[0].due) != (row.attempts, row.due):
             return None
         until = AT_ONCE if due is None else micros(due)
-        yield ask("update hf_work set attempts = ?, due = ?" + one, attempts, until, row.tenant, row.id)
+        yield execute("update hf_work set attempts = ?, due = ?" + one, attempts, until, row.tenant, row.id)
         return replace(found[0], attempts=attempts, due=due)
 
     def _defer(self, rows: Sequence[WorkRow], due: datetime) -> Script[None]:
@@ -122,7 +122,7 @@ class SqlWork(SqlStoreBase):
             found = yield from all_of("select id from hf_work" + _OF_IDS + self._dialect.lock_free, (tenant,), ids)
             free += ((micros(due), tenant, row[0]) for row in found)
         if free:
-            yield each("update hf_work set due = ? where tenant = ? and id = ?", free)
+            yield execute_many("update hf_work set due = ? where tenant = ? and id = ?", free)
 
     def _until_due(self, queues: Sequence[str]) -> Script[timedelta | None]:
         """Time until the first row of either range is due. A row without a due time counts from its creation."""
@@ -130,7 +130,7 @@ class SqlWork(SqlStoreBase):
         moments: list[int] = []
         for queue in queues:
             for column, condition in (("created", "due = ?"), ("due", "due > ?")):
-                rows = yield ask(
+                rows = yield execute(
                     f"select {column} from hf_work where queue = ? and {condition}"
                     " order by due, urgency, tenant, id limit 1",
                     queue,
@@ -140,20 +140,20 @@ class SqlWork(SqlStoreBase):
         return timedelta(microseconds=min(moments) - now) if moments else None
 
     def _put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> Script[None]:
-        found = yield ask(
+        found = yield execute(
             f"{SCHEDULE.select} where tenant = ? and definition_id = ? order by id{self._dialect.lock}",
             tenant,
             definition_id,
         )
         kept = {row.id: row for row in SCHEDULE.rows(found, self._codec)}
-        yield ask("delete from hf_schedule where tenant = ? and definition_id = ?", tenant, definition_id)
+        yield execute("delete from hf_schedule where tenant = ? and definition_id = ?", tenant, definition_id)
         new = [kept[row.id] if row.id in kept and kept[row.id].payload == row.payload else row for row in rows]
         if new:
-            yield each(SCHEDULE.insert, [SCHEDULE.encode(row, self._codec) for row in new])
+            yield execute_many(SCHEDULE.insert, [SCHEDULE.encode(row, self._codec) for row in new])
 
     def _due_schedules(self, limit: int) -> Script[list[ScheduleRow]]:
         now = yield from self._micros_now()
-        rows = yield ask(
+        rows = yield execute(
             f"{SCHEDULE.select} where due is not null and due <= ? order by due, tenant, id limit ?", now, limit
         )
         return SCHEDULE.rows(rows, self._codec)
@@ -162,11 +162,11 @@ class SqlWork(SqlStoreBase):
         sql, values = SCHEDULE.select + " where tenant = ?", list[Any]([tenant])
         if definition_id is not None:
             sql, values = sql + " and definition_id = ?", [*values, definition_id]
-        rows = yield ask(sql + " order by id", *values)
+        rows = yield execute(sql + " order by id", *values)
         return SCHEDULE.rows(rows, self._codec)
 
     def _dead_letters(self, tenant: str, limit: int, offset: int) -> Script[list[DeadLetterRow]]:
-        rows = yield ask(
+        rows = yield execute(
             f"{DEAD_LETTER.select} where tenant = ? order by died desc, id desc limit ? offset ?", tenant, limit, offset
         )
         return DEAD_LETTER.rows(rows, self._codec)
@@ -177,15 +177,17 @@ class SqlWork(SqlStoreBase):
         if not letters:
             return 0
         rows = [replace(letter.work, attempts=0, due=None) for letter in letters]
-        yield each("delete from hf_dead_letter where tenant = ? and id = ?", [(tenant, row.id) for row in rows])
-        yield each("delete from hf_work where tenant = ? and id = ?", [(tenant, row.id) for row in rows])
-        yield each(WORK.insert, [WORK.encode(row, self._codec) for row in rows])
+        yield execute_many("delete from hf_dead_letter where tenant = ? and id = ?", [(tenant, row.id) for row in rows])
+        yield execute_many("delete from hf_work where tenant = ? and id = ?", [(tenant, row.id) for row in rows])
+        yield execute_many(WORK.insert, [WORK.encode(row, self._codec) for row in rows])
         return len(rows)
 
     def _delete_letters(self, tenant: str, ids: Sequence[str]) -> Script[int]:
         found = yield from all_of("select id from hf_dead_letter" + _OF_IDS + self._dialect.lock, (tenant,), ids)
         if found:
-            yield each("delete from hf_dead_letter where tenant = ? and id = ?", [(tenant, row[0]) for row in found])
+            yield execute_many(
+                "delete from hf_dead_letter where tenant = ? and id = ?", [(tenant, row[0]) for row in found]
+            )
         return len(found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.persistence.sql.script import CHUNK, Statement, all_of, ask, chunks, each, grouped, marks
+from holdfast.persistence.sql.script import CHUNK, Statement, all_of, chunks, execute, execute_many, grouped, marks
 
 
 def test_marks_are_placeholders_separated_by_commas() -> None:
@@ -12,8 +12,8 @@ def test_marks_are_placeholders_separated_by_commas() -> None:
 
 
 def test_statements_for_one_and_for_many_rows() -> None:
-    assert ask("select ?", 1) == Statement("select ?", (1,), many=False)
-    assert each("insert ?", [(1,), (2,)]) == Statement("insert ?", [(1,), (2,)], many=True)
+    assert execute("select ?", 1) == Statement("select ?", (1,), many=False)
+    assert execute_many("insert ?", [(1,), (2,)]) == Statement("insert ?", [(1,), (2,)], many=True)
 
 
 def test_chunks_keep_the_order_and_the_rest() -> None:
@@ -32,7 +32,7 @@ def test_a_long_in_list_is_several_statements_with_one_result() -> None:
     first = next(script)
     assert first.values == ("acme", *values[:CHUNK])
     second = script.send([(0,)])
-    assert second == ask("select id from t where tenant = ? and id in (?)", "acme", CHUNK)
+    assert second == execute("select id from t where tenant = ? and id in (?)", "acme", CHUNK)
     with pytest.raises(StopIteration) as ended:
         script.send([(CHUNK,)])
 

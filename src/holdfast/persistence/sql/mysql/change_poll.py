@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from time import monotonic
 
-from holdfast.persistence.sql.script import Script, ask
+from holdfast.persistence.sql.script import Script, execute
 
 _POLL_INTERVAL = 0.05
 
 
 def count_changes() -> Script[int]:
-    rows = yield ask("select cast(sum(value) as signed) from hf_change")
+    rows = yield execute("select cast(sum(value) as signed) from hf_change")
     return int(rows[0][0])
 
 

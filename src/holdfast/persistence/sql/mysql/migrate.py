@@ -57,7 +57,9 @@ async def check_schema(session: Session) -> None:
 
 async def _applied(session: Session) -> Applied:
     try:
-        rows = await session.ask("select number, checksum from hf_migration where applied is not null order by number")
+        rows = await session.execute(
+            "select number, checksum from hf_migration where applied is not null order by number"
+        )
     except MysqlError as error:
         if code_of(error) != NO_SUCH_TABLE:
             raise
@@ -82,14 +84,14 @@ async def _take(session: Session, lock: str) -> None:
 
 
 async def _apply(session: Session, migration: Migration) -> None:
-    begun = await session.ask("select checksum, steps from hf_migration where number = ?", migration.number)
+    begun = await session.execute("select checksum, steps from hf_migration where number = ?", migration.number)
     if begun and begun[0][0] != migration.checksum:
         raise SchemaMismatch(
             f"Migration {migration.label} was interrupted, and has other content in this version. "
             "Finish it with the version of Holdfast that started it, or use a new database."
         )
     if not begun:
-        await session.ask(
+        await session.execute(
             "insert into hf_migration (number, name, checksum, steps, applied) values (?, ?, ?, 0, null)",
             migration.number,
             migration.name,
@@ -100,9 +102,9 @@ async def _apply(session: Session, migration: Migration) -> None:
     for step, statement in enumerate(migration.statements[done:], start=done + 1):
         await _step(session, statement, may_be_done=bool(begun) and step == done + 1)
         faultpoints.reached("migrate.step")
-        await session.ask("update hf_migration set steps = ? where number = ?", step, migration.number)
+        await session.execute("update hf_migration set steps = ? where number = ?", step, migration.number)
         await session.send("commit")
-    await session.ask(
+    await session.execute(
         "update hf_migration set applied = ? where number = ?", micros(datetime.now(UTC)), migration.number
     )
     await session.send("commit")

@@ -23,7 +23,7 @@ from holdfast.errors import StoreMisconfigured
 from holdfast.persistence.sql.mysql.address import MysqlAddress
 from holdfast.persistence.sql.mysql.errors import NO_REPLY, MysqlError, explained
 from holdfast.persistence.sql.mysql.statements import texts_of
-from holdfast.persistence.sql.script import Rows, Script, Statement, ask
+from holdfast.persistence.sql.script import Rows, Script, Statement, execute
 
 T = TypeVar("T")
 
@@ -190,8 +190,8 @@ class Session:
             return False
         return True
 
-    async def ask(self, sql: str, *values: str | int | bytes | None) -> Rows:
-        return await self.perform(ask(sql, *values))
+    async def execute(self, sql: str, *values: str | int | bytes | None) -> Rows:
+        return await self.perform(execute(sql, *values))
 
     def drop(self) -> None:
         """Close the socket without a goodbye. The server rolls back the open transaction."""

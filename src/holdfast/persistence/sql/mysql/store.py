@@ -31,7 +31,7 @@ from holdfast.persistence.sql.mysql.statements import rewritten
 from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
-from holdfast.persistence.sql.script import Script, ask, marks
+from holdfast.persistence.sql.script import Script, execute, marks
 from holdfast.persistence.sql.search import SqlSearch
 from holdfast.persistence.sql.store_base import system_now
 from holdfast.persistence.sql.upkeep import SqlUpkeep
@@ -153,7 +153,7 @@ class MysqlStore(
         found: list[WorkRow] = []
         for condition, moment in (("due = ?", AT_ONCE), (f"due > {AT_ONCE} and due <= ?", now)):
             for queue in queues:
-                rows = yield ask(
+                rows = yield execute(
                     f"{WORK.select} force index (hf_work_order) where queue = ? and {condition}{others}"
                     f" order by queue, due, urgency, tenant, id limit {limit}{self._dialect.lock_free}",
                     queue,
@@ -179,7 +179,7 @@ class MysqlStore(
 
     def _delete_unused(self, limit: int) -> Script[int]:
         """Lock the epoch first: a transaction that saves a version holds it, and may refer to unused content."""
-        yield ask(f"select value from hf_counter where name = 'epoch'{self._dialect.lock}")
+        yield execute(f"select value from hf_counter where name = 'epoch'{self._dialect.lock}")
         return (yield from super()._delete_unused(limit))
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:

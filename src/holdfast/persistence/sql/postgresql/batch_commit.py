@@ -68,7 +68,7 @@ class Committer:
         outcomes: _Outcomes = [None] * len(batch)
         try:
             rows = rows_of([commit for _, commit in placed], self._codec)
-            done = await self._ask(connection, rows, confident=rows.may_be_confident(claimed=True))
+            done = await self._fetch(connection, rows, confident=rows.may_be_confident(claimed=True))
             faultpoints.reached("commit.written")
             await connection.execute("commit")
             faultpoints.reached("commit.done")
@@ -116,18 +116,18 @@ class Committer:
                 self._cautious = _CAUTIOUS_STATEMENTS  # Nothing was written: at least one guard did not hold.
             else:
                 return range(len(rows.batch))
-        return await self._ask(connection, rows)
+        return await self._fetch(connection, rows)
 
     async def _send_in_steps(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
         """Send the statement in a transaction with fault points, for tests."""
         async with in_transaction(connection):
             faultpoints.reached("commit.locked")
-            done = await self._ask(connection, rows)
+            done = await self._fetch(connection, rows)
             faultpoints.reached("commit.written")
         faultpoints.reached("commit.done")
         return done
 
-    async def _ask(self, connection: Connection, rows: BatchRows, *, confident: bool = False) -> Sequence[int]:
+    async def _fetch(self, connection: Connection, rows: BatchRows, *, confident: bool = False) -> Sequence[int]:
         text, values = statement_of(rows, confident=confident)
         found = await connection.fetch(text, *values)
         return range(len(rows.batch)) if confident else found[0][0]

@@ -26,13 +26,13 @@ order by m.number, i.arrived, i.tenant, i.id"""
 
 class PostgresInbox(SqlInboxOutbox):
     @abstractmethod
-    async def _ask(self, sql: str, *values: Any) -> Rows: ...
+    async def _fetch(self, sql: str, *values: Any) -> Rows: ...
 
     async def find_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Sequence[Sequence[InboxRow]]:
         found: list[list[InboxRow]] = [[] for _ in bookmarks]
         # Each query is its own snapshot, after the commit. "Write, commit, then read" needs no more.
-        if bookmarks and await self._ask(_SOME):
-            rows = await self._ask(
+        if bookmarks and await self._fetch(_SOME):
+            rows = await self._fetch(
                 _FITTING,
                 list(range(len(bookmarks))),
                 [mark.tenant for mark in bookmarks],

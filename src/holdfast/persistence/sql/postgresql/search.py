@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from holdfast.model.listing import InstanceFilter
-from holdfast.persistence.sql.script import Script, Value, ask, marks
+from holdfast.persistence.sql.script import Script, Value, execute, marks
 from holdfast.persistence.sql.search import SqlSearch
 
 _LISTED_VERSION = """select l.version from hf_instance i
@@ -15,7 +15,7 @@ _LISTED_VERSION = """select l.version from hf_instance i
 
 class PostgresSearch(SqlSearch):
     def _has_position(self, tenant: str, instance_id: str, version: int) -> Script[bool]:
-        rows = yield ask(_LISTED_VERSION, tenant, instance_id)
+        rows = yield execute(_LISTED_VERSION, tenant, instance_id)
         return bool(rows) and rows[0][0] >= version
 
     def _where(self, tenant: str, filter: InstanceFilter) -> tuple[str, list[Value]]:

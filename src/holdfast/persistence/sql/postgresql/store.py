@@ -153,7 +153,7 @@ class PostgresStore(
     async def _write(self, make: Callable[[], Script[T]]) -> T:
         return await self._driver.write(make)
 
-    async def _ask(self, sql: str, *values: Any) -> Rows:
+    async def _fetch(self, sql: str, *values: Any) -> Rows:
         return await self._driver.fetch(sql, *values)
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from holdfast.model.stored import ENDED
 from holdfast.model.upkeep import InstanceExport, RetentionRule
 from holdfast.persistence.sql.export_import import SqlExportImport
-from holdfast.persistence.sql.script import Script, Value, ask, each, marks
+from holdfast.persistence.sql.script import Script, Value, execute, execute_many, marks
 from holdfast.persistence.sql.tables import micros
 from holdfast.persistence.sql.upkeep import NO_LIVE_RELATIVES, SqlUpkeep
 
@@ -23,7 +23,7 @@ _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 class PostgresUpkeep(SqlUpkeep):
     def _live_contents(self) -> Script[dict[tuple[str, str], int]]:
         """Read the list: it is narrow, and has an index on instances that have not ended."""
-        rows = yield ask(
+        rows = yield execute(
             f"select tenant, content, count(*) from hf_listed where status not in ({_ENDED}) group by tenant, content"
         )
         return {(row[0], row[1]): row[2] for row in rows}
@@ -38,7 +38,7 @@ class PostgresUpkeep(SqlUpkeep):
         if rule.definition_ids:
             of_group += f" and g.definition_id in ({marks(len(rule.definition_ids))})"
             groups += rule.definition_ids
-        rows = yield ask(
+        rows = yield execute(
             f"""select x.id from hf_group g cross join lateral (
                 select i.id, i.finished from hf_listing i where i.group_number = g.number and i.finished < ?{NO_LIVE_RELATIVES}
                 order by i.finished, i.id limit ?
@@ -51,12 +51,12 @@ class PostgresUpkeep(SqlUpkeep):
         return [row[0] for row in rows]
 
     def _delete_rows(self, rows: Sequence[tuple[str, str]]) -> Script[None]:
-        yield each(_FORGET, rows)
-        yield each(_UNLIST, rows)
+        yield execute_many(_FORGET, rows)
+        yield execute_many(_UNLIST, rows)
         yield from super()._delete_rows(rows)
 
 
 class PostgresExportImport(SqlExportImport):
     def _import(self, export: InstanceExport) -> Script[None]:
         yield from super()._import(export)
-        yield ask(_UNLIST, *export.instance.key)
+        yield execute(_UNLIST, *export.instance.key)

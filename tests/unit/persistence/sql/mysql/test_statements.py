@@ -11,7 +11,7 @@ from asyncmy.converters import escape_bytes_prefixed as quote
 from holdfast.errors import StoreError
 from holdfast.persistence.sql.mysql.errors import MysqlError, MysqlTransient, is_lost
 from holdfast.persistence.sql.mysql.statements import rewritten, text_of, texts_of
-from holdfast.persistence.sql.script import Script, ask, each
+from holdfast.persistence.sql.script import Script, execute, execute_many
 
 PACKET = 1_000_000
 
@@ -35,7 +35,7 @@ def test_as_many_values_as_places() -> None:
 
 
 def test_rows_are_inserted_together_in_the_order_of_their_keys() -> None:
-    statement = each("insert into t (a, b) values (?, ?)", [("y", 2), ("x", 3), ("x", 1)])
+    statement = execute_many("insert into t (a, b) values (?, ?)", [("y", 2), ("x", 3), ("x", 1)])
 
     assert list(texts_of(statement, quote, PACKET)) == [
         "insert into t (a, b) values (_binary'x',1),(_binary'x',3),(_binary'y',2)"
@@ -45,13 +45,13 @@ def test_rows_are_inserted_together_in_the_order_of_their_keys() -> None:
 def test_rows_of_an_upsert_keep_their_order() -> None:
     sql = "insert into t (a) values (?) on duplicate key update a = a"
 
-    assert list(texts_of(each(sql, [("y",), ("x",)]), quote, PACKET)) == [
+    assert list(texts_of(execute_many(sql, [("y",), ("x",)]), quote, PACKET)) == [
         "insert into t (a) values (_binary'y'),(_binary'x') on duplicate key update a = a"
     ]
 
 
 def test_other_statements_follow_each_other() -> None:
-    statement = each("delete from t where a = ?", [(2,), (1,)])
+    statement = execute_many("delete from t where a = ?", [(2,), (1,)])
 
     assert list(texts_of(statement, quote, PACKET)) == ["delete from t where a = 2;delete from t where a = 1"]
 
@@ -60,7 +60,7 @@ def test_other_statements_follow_each_other() -> None:
 def test_texts_stay_within_a_packet(sql: str) -> None:
     rows = [(b"x" * 300, number) for number in range(100)]
 
-    texts = list(texts_of(each(sql, rows), quote, 1000))
+    texts = list(texts_of(execute_many(sql, rows), quote, 1000))
 
     assert max(map(len, texts)) <= 1000
     assert sum(text.count("xxx" * 100) for text in texts) == 100
@@ -68,15 +68,15 @@ def test_texts_stay_within_a_packet(sql: str) -> None:
 
 
 def test_a_row_larger_than_a_packet_is_refused_before_it_is_sent() -> None:
-    for statement in (each("insert into t (a) values (?)", [(b"x" * 2000,)]), ask("select ?", b"x" * 2000)):
+    for statement in (execute_many("insert into t (a) values (?)", [(b"x" * 2000,)]), execute("select ?", b"x" * 2000)):
         with pytest.raises(StoreError, match="max_allowed_packet"):
             list(texts_of(statement, quote, 1000))
 
 
 def test_a_rewritten_script_returns_the_same_result() -> None:
     def script() -> Script[int]:
-        rows = yield ask("select 1")
-        more = yield ask("select 2")
+        rows = yield execute("select 1")
+        more = yield execute("select 2")
         return int(rows[0][0]) + int(more[0][0])
 
     changed = rewritten(script(), str.upper)

@@ -18,11 +18,12 @@ from holdfast.model.guard import idempotency_key
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRef, Owner
+from holdfast.persistence.sql import script as sql_script
 from holdfast.persistence.sql.mysql import MysqlStore
 from holdfast.persistence.sql.mysql.errors import MysqlError, code_of
 from holdfast.persistence.sql.mysql.session import ConnectionUse, Session
 from holdfast.persistence.sql.mysql.url import address_of
-from holdfast.persistence.sql.script import Script, ask
+from holdfast.persistence.sql.script import Script
 from holdfast.testing.store_rows import (
     FAR_OFF,
     bookmark,
@@ -96,7 +97,7 @@ class TestSessions:
         def script() -> Script[list[int]]:
             seen = []
             for number in range(2):
-                rows = yield ask("select count(*) from hf_value")
+                rows = yield sql_script.execute("select count(*) from hf_value")
                 seen.append(rows[0][0])
                 with ThreadPoolExecutor(1) as thread:
                     thread.submit(execute, database, f"insert into hf_value values ('', 'i', '{number}', '')").result()

@@ -46,18 +46,18 @@ async def test_concurrent_rows_are_enqueued_together(store: PostgresStore, monke
 async def test_an_inbox_lookup_for_many_bookmarks_is_one_query(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    questions: list[str] = []
-    ask = store._ask
+    queries: list[str] = []
+    fetch = store._fetch
 
     async def counted(sql: str, *values: Any) -> Any:
-        questions.append(sql)
-        return await ask(sql, *values)
+        queries.append(sql)
+        return await fetch(sql, *values)
 
-    monkeypatch.setattr(store, "_ask", counted)
+    monkeypatch.setattr(store, "_fetch", counted)
     marks = [bookmark("t", f"i{number}", name=f"Event{number}") for number in range(MANY)]
 
     assert not any(await store.find_inbox(marks))
-    assert len(questions) == 1
+    assert len(queries) == 1
 
     early = stimulus("t", f"Event{MANY - 1}")
     await store.put_inbox([early])
@@ -65,32 +65,32 @@ async def test_an_inbox_lookup_for_many_bookmarks_is_one_query(
 
     assert [row for rows in found for row in rows] == [early]
     assert found[-1] == [early]
-    assert len(questions) == 1 + 2
+    assert len(queries) == 1 + 2
 
 
 async def test_queued_queries_are_sent_together() -> None:
-    asked: list[list[int]] = []
+    sent: list[list[int]] = []
 
-    async def ask(questions: Sequence[int]) -> Sequence[str]:
-        asked.append(list(questions))
+    async def run(queries: Sequence[int]) -> Sequence[str]:
+        sent.append(list(queries))
         await asyncio.sleep(0)
-        return [str(question) for question in questions]
+        return [str(query) for query in queries]
 
-    batcher = QueryBatcher(ask, 1)
+    batcher = QueryBatcher(run, 1)
     answers = await asyncio.gather(
         batcher.submit([0]), *(batcher.submit([number, -number]) for number in range(1, 200))
     )
     await batcher.close()
 
     assert answers == [["0"], *([str(number), str(-number)] for number in range(1, 200))]
-    assert [len(questions) for questions in asked] == [255, 144]
+    assert [len(queries) for queries in sent] == [255, 144]
 
 
 async def test_only_the_caller_of_an_invalid_query_fails() -> None:
-    async def ask(questions: Sequence[int]) -> Sequence[int]:
-        return [1 // question for question in questions]
+    async def run(queries: Sequence[int]) -> Sequence[int]:
+        return [1 // query for query in queries]
 
-    batcher = QueryBatcher(ask, 1)
+    batcher = QueryBatcher(run, 1)
     answers = await asyncio.gather(
         batcher.submit([1]), batcher.submit([0]), batcher.submit([1, 1]), return_exceptions=True
     )
