@@ -14,14 +14,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from holdfast.errors import StoreClosed, StoreError, StoreMisconfigured, StoreUnavailable
+from holdfast.errors import StoreClosed, StoreUnavailable
 from holdfast.model.commit import COMMITTED, Failed
 from holdfast.model.stored import BookmarkQuery, InstanceKey, correlation_key, wake_key
 from holdfast.model.work import DeadLetterRow, ScheduleRow
 from holdfast.persistence.codec import EncryptingCodec
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.sqlite import SqliteStore
-from holdfast.persistence.sql.sqlite.connection import explained, retry_while_busy
 from holdfast.testing import faults
 from holdfast.testing.store_process import answer_of, start
 from holdfast.testing.store_rows import (
@@ -93,40 +92,6 @@ async def test_callers_never_see_locked(store: SqliteStore, database: Path) -> N
 
     assert list(await commit) == [COMMITTED]
     assert reading.instances == {}
-
-
-def test_the_busy_timeout_ends_without_the_word_locked(database: Path) -> None:
-    with (
-        closing(sqlite3.connect(database, isolation_level=None)) as one,
-        closing(sqlite3.connect(database, isolation_level=None, timeout=0)) as two,
-    ):
-        one.execute("begin exclusive")
-        with pytest.raises(StoreUnavailable) as caught:
-            retry_while_busy(lambda: two.execute("begin immediate"), timedelta(milliseconds=5))
-
-    assert "locked" not in str(caught.value)
-    assert "try again" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("code", "kind", "remedy"),
-    [
-        (sqlite3.SQLITE_READONLY, StoreMisconfigured, "Give this user write access"),
-        (sqlite3.SQLITE_CANTOPEN, StoreMisconfigured, "folder exists"),
-        (sqlite3.SQLITE_CORRUPT, StoreMisconfigured, "restore a backup"),
-        (sqlite3.SQLITE_FULL, StoreUnavailable, "Free some space"),
-        (sqlite3.SQLITE_IOERR_WRITE, StoreUnavailable, "Check its disk"),
-        (sqlite3.SQLITE_ERROR, StoreError, "please report it"),
-    ],
-)
-def test_errors_of_the_file_name_the_remedy(code: int, kind: type[StoreError], remedy: str) -> None:
-    error = sqlite3.OperationalError("some words of SQLite")
-    error.sqlite_errorcode = code
-
-    told = explained(error, Path("holdfast.db"))
-
-    assert type(told) is kind
-    assert remedy in str(told)
 
 
 async def test_a_connection_cut_after_the_commit_is_no_loss(store: SqliteStore) -> None:
