@@ -21,7 +21,7 @@ class ConnectionEvents:
         self.name = name
         self._listener = listener or log_event
         self._connected = True
-        self._reminded = 0.0
+        self._logged = 0.0
 
     def emit(self, event: TransportEvent) -> None:
         try:
@@ -30,13 +30,13 @@ class ConnectionEvents:
             _LOG.exception("the listener of the transport '%s' failed for %r", self.name, event)
 
     def disconnected(self, reason: BaseException | str) -> None:
-        said = reason if isinstance(reason, str) else f"{type(reason).__name__}: {reason}"
+        text = reason if isinstance(reason, str) else f"{type(reason).__name__}: {reason}"
         if self._connected:
-            self._connected, self._reminded = False, monotonic()
-            self.emit(Disconnected(transport=self.name, reason=said))
-        elif monotonic() - self._reminded >= REMINDER_INTERVAL:
-            self._reminded = monotonic()
-            _LOG.warning("%s: still no connection (%s)", self.name, said)
+            self._connected, self._logged = False, monotonic()
+            self.emit(Disconnected(transport=self.name, reason=text))
+        elif monotonic() - self._logged >= REMINDER_INTERVAL:
+            self._logged = monotonic()
+            _LOG.warning("%s: still no connection (%s)", self.name, text)
 
     def reconnected(self) -> None:
         if not self._connected:
@@ -59,8 +59,8 @@ def demote_driver_logs(*drivers: str) -> None:
     a second; `ConnectionEvents` logs the outage once."""
     for name in _loggers(drivers):
         logger = logging.getLogger(name)
-        if _as_detail not in logger.filters:
-            logger.addFilter(_as_detail)
+        if _lower_to_debug not in logger.filters:
+            logger.addFilter(_lower_to_debug)
 
 
 def _loggers(drivers: tuple[str, ...]) -> Iterator[str]:
@@ -70,7 +70,7 @@ def _loggers(drivers: tuple[str, ...]) -> Iterator[str]:
             yield name
 
 
-def _as_detail(record: logging.LogRecord) -> bool:
+def _lower_to_debug(record: logging.LogRecord) -> bool:
     if record.levelno > logging.DEBUG:
         record.levelno, record.levelname = logging.DEBUG, logging.getLevelName(logging.DEBUG)
     return logging.getLogger(record.name).isEnabledFor(record.levelno)

@@ -4,7 +4,7 @@ The stream `holdfast` keeps every message until it is settled (work-queue retent
 `holdfast.q.mail` and the consumer `mail`. Dead letters are in the stream `holdfast-dead`, by subject. The ack wait is
 `hold`; a consumer renews it for its unsettled messages every third of `hold`.
 
-Pull requests use the JetStream API directly: the client's `fetch` waits until a batch is full.
+Pull requests use the JetStream API directly: the client's `fetch` backoff until a batch is full.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class NatsConsumer(BrokerConsumer[Msg]):
             await receipt.term()
 
     async def _pull(self, pull: _Pull) -> None:
-        waits = pauses()
+        backoff = pauses()
         while room := await self.wait_for_room(pull.queue):
             try:
                 if pull.subscription is None:
@@ -131,11 +131,11 @@ class NatsConsumer(BrokerConsumer[Msg]):
                 pull.request(room)
                 await self._transport.request_messages(pull.queue, room, pull.subscription.subject)
                 await asyncio.wait_for(pull.done.wait(), _PULL_TIMEOUT.total_seconds() + _REPLY_TIMEOUT)
-                waits = pauses()
+                backoff = pauses()
             except (NatsError, OSError, TimeoutError) as error:
                 if not isinstance(error, TimeoutError):
                     self.events.disconnected(error)
-                await self._remake(pull, next(waits))
+                await self._remake(pull, next(backoff))
 
     async def _subscribe(self, pull: _Pull) -> Subscription:
         async def arrived(message: Msg) -> None:
@@ -206,8 +206,8 @@ class NatsTransport(BrokerTransport):
         await self.client.publish(subject, json.dumps(request).encode(), reply=inbox)
 
     async def dead_letter(self, queue: str, data: bytes, reason: str) -> None:
-        said = " ".join(reason.split())
-        await self._js.publish(self._subject(queue, "dead"), data, stream=self._dead_stream, headers={_REASON: said})
+        text = " ".join(reason.split())
+        await self._js.publish(self._subject(queue, "dead"), data, stream=self._dead_stream, headers={_REASON: text})
 
     # -- the carrier ---------------------------------------------------------------------------------------------------
 

@@ -115,15 +115,15 @@ class RedisConsumer(BrokerConsumer[bytes]):
     async def _read(self, queue: str) -> None:
         reads = self._transport.blocking
         block = round(_READ_BLOCK_TIME / timedelta(milliseconds=1))
-        waits = pauses()
+        backoff = pauses()
         while room := await self.wait_for_room(queue):
             try:
                 answer = await reads.xreadgroup(_GROUP, self._me, {self._key(queue): ">"}, count=room, block=block)
             except (RedisError, OSError) as error:
-                await self._recover(queue, error, next(waits))
+                await self._recover(queue, error, next(backoff))
             else:
                 self.events.reconnected()
-                waits = pauses()
+                backoff = pauses()
                 await self._take(queue, _entries(answer))
 
     async def _claim(self, queue: str) -> None:

@@ -95,7 +95,7 @@ class MemoryDefinitions(MemoryStoreBase):
         return None
 
     async def list_versions(self, tenant: str, query: DefinitionQuery) -> tuple[Sequence[DefinitionVersion], int]:
-        found = [row for row in self._tables.versions.values() if row.tenant == tenant and _asked(row, query)]
+        found = [row for row in self._tables.versions.values() if row.tenant == tenant and _matches(row, query)]
         found.sort(key=lambda row: (row.definition_id, row.version))
         found.sort(key=lambda row: _sort_value(row, query.sort), reverse=query.descending)
         return found[query.offset : query.offset + query.limit], len(found)
@@ -151,7 +151,7 @@ class MemoryDefinitions(MemoryStoreBase):
         return self._tables.versions.get((label.tenant, label.definition_id, label.version), label)
 
 
-def _asked(row: DefinitionVersion, query: DefinitionQuery) -> bool:
+def _matches(row: DefinitionVersion, query: DefinitionQuery) -> bool:
     text = folded(query.search)
     return (
         (query.which is Which.ALL or (row.latest if query.which is Which.LATEST else row.published))

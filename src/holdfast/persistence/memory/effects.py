@@ -32,20 +32,20 @@ class MemoryEffects(MemoryStoreBase):
     async def lost_effects(self, tenant: str, limit: int, after: tuple[str, int] = ("", 0)) -> Sequence[EffectRow]:
         now = self._now()
         alive = {node.owner for node in self._tables.nodes.values() if node.alive_at(now)} | {NO_OWNER}
-        return self._effects(lambda row: row.owner not in alive and _comes(row, tenant, after))[:limit]
+        return self._effects(lambda row: row.owner not in alive and _is_after(row, tenant, after))[:limit]
 
     async def waiting_effects(
         self, tenant: str, created_before: datetime, limit: int, after: tuple[str, int] = ("", 0)
     ) -> Sequence[EffectRow]:
-        def waits(row: EffectRow) -> bool:
-            return row.owner == NO_OWNER and row.created < created_before and _comes(row, tenant, after)
+        def is_waiting(row: EffectRow) -> bool:
+            return row.owner == NO_OWNER and row.created < created_before and _is_after(row, tenant, after)
 
-        return self._effects(waits)[:limit]
+        return self._effects(is_waiting)[:limit]
 
-    def _effects(self, asked: Callable[[EffectRow], bool]) -> list[EffectRow]:
-        found = [row for row in self._tables.effects.values() if asked(row)]
+    def _effects(self, wanted: Callable[[EffectRow], bool]) -> list[EffectRow]:
+        found = [row for row in self._tables.effects.values() if wanted(row)]
         return sorted(found, key=lambda row: (row.tenant, row.instance_id, row.execution))
 
 
-def _comes(row: EffectRow, tenant: str, after: tuple[str, int]) -> bool:
+def _is_after(row: EffectRow, tenant: str, after: tuple[str, int]) -> bool:
     return row.tenant == tenant and (row.instance_id, row.execution) > after

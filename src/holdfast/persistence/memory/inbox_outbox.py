@@ -21,7 +21,7 @@ class MemoryInboxOutbox(MemoryStoreBase):
     async def find_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Sequence[Sequence[InboxRow]]:
         now = self._now()
         return [
-            sorted((row for row in self._tables.inbox.values() if _fits(row, bookmark, now)), key=_by_arrival)
+            sorted((row for row in self._tables.inbox.values() if _matches(row, bookmark, now)), key=_by_arrival)
             for bookmark in bookmarks
         ]
 
@@ -35,7 +35,7 @@ class MemoryInboxOutbox(MemoryStoreBase):
             (row, bookmark)
             for row in self._tables.inbox.values()
             for bookmark in self._tables.sleepers.get((row.tenant, row.key), {}).values()
-            if _fits(row, bookmark, now)
+            if _matches(row, bookmark, now)
         ]
         found.sort(key=lambda pair: (_by_arrival(pair[0]), pair[1].created, pair[1].instance_id, pair[1].seq))
         return found[:limit]
@@ -73,7 +73,7 @@ class MemoryInboxOutbox(MemoryStoreBase):
                 self._tables.outbox_held[row.tenant, row.id] = self._now() + after
 
 
-def _fits(row: InboxRow, bookmark: BookmarkRow, now: datetime) -> bool:
+def _matches(row: InboxRow, bookmark: BookmarkRow, now: datetime) -> bool:
     return (
         (row.tenant, row.key) == (bookmark.tenant, bookmark.key)
         and row.instance_id in {None, bookmark.instance_id}

@@ -34,7 +34,7 @@ class MemoryRecords(MemoryStoreBase):
         return self._tables.records.get((tenant, kind, record_id))
 
     async def list_records(self, query: RecordQuery) -> Sequence[RecordRow]:
-        found = sorted(self._fitting(query), key=lambda row: row.id)
+        found = sorted(self._matching_records(query), key=lambda row: row.id)
         found.sort(key=lambda row: row.created, reverse=True)
         if query.after:
             created, name = read_cursor(query.after)
@@ -42,12 +42,12 @@ class MemoryRecords(MemoryStoreBase):
         return found[: query.limit]
 
     async def count_records(self, query: RecordQuery) -> int:
-        return sum(1 for _ in self._fitting(query))
+        return sum(1 for _ in self._matching_records(query))
 
     async def delete_record(self, tenant: str, kind: str, record_id: str) -> bool:
         return self._tables.records.pop((tenant, kind, record_id), None) is not None
 
-    def _fitting(self, query: RecordQuery) -> Iterator[RecordRow]:
+    def _matching_records(self, query: RecordQuery) -> Iterator[RecordRow]:
         for row in self._tables.records.values():
             if (
                 (row.tenant, row.kind) == (query.tenant, query.kind)

@@ -32,7 +32,7 @@ class MemoryUpkeep(MemoryStoreBase):
             and row.status in ENDED
             and row.status in rule.statuses
             and (not rule.definition_ids or row.definition_id in rule.definition_ids)
-            and self._why_kept(row) is None
+            and self._reason_to_keep(row) is None
         ]
         return [row.id for row in sorted(found, key=lambda row: (row.finished, row.id))[:limit]]
 
@@ -40,7 +40,7 @@ class MemoryUpkeep(MemoryStoreBase):
         rows = [self._tables.instances.get(InstanceKey(tenant, instance_id)) for instance_id in dict.fromkeys(ids)]
         found = [row for row in rows if row is not None]
         for row in found:
-            reason = self._why_kept(row)
+            reason = self._reason_to_keep(row)
             if reason is not None:
                 raise DeletionRefused(row.id, reason)
         for row in found:
@@ -155,7 +155,7 @@ class MemoryUpkeep(MemoryStoreBase):
             :limit
         ]
 
-    def _why_kept(self, row: InstanceRow) -> str | None:
+    def _reason_to_keep(self, row: InstanceRow) -> str | None:
         if row.status not in ENDED:
             return f"it is {row.status}"
         parent = None if row.parent_id is None else self._tables.instances.get(InstanceKey(row.tenant, row.parent_id))

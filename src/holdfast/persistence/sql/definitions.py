@@ -194,7 +194,7 @@ class SqlDefinitions(SqlStoreBase):
         return replace(label, latest=label.version == highest)
 
     def _list(self, tenant: str, query: DefinitionQuery) -> Script[tuple[list[DefinitionVersion], int]]:
-        where, values = self._asked(tenant, query)
+        where, values = self._version_filter(tenant, query)
         total: Rows = yield execute("select count(*) from hf_version" + where, *values)
         direction = " desc" if query.descending else ""
         sort = _SORTS.get(query.sort, "name")
@@ -208,7 +208,7 @@ class SqlDefinitions(SqlStoreBase):
         )
         return VERSION.rows(rows, self._codec), int(total[0][0])
 
-    def _asked(self, tenant: str, query: DefinitionQuery) -> tuple[str, list[Value]]:
+    def _version_filter(self, tenant: str, query: DefinitionQuery) -> tuple[str, list[Value]]:
         where, values = " where tenant = ?", list[Any]([tenant])
         if query.which is not Which.ALL:
             where += f" and {query.which.value} = 1"

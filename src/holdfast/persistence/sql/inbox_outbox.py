@@ -18,7 +18,7 @@ from holdfast.persistence.sql.work_tables import INBOX, OUTBOX
 
 _MICRO = timedelta(microseconds=1)
 _BY_ARRIVAL = " order by arrived, tenant, id"
-_FITTING = (
+_MATCHING = (
     INBOX.select + " where tenant = ? and wake_key = ? and correlation in (0, ?)"
     " and (instance_id is null or instance_id = ?) and (expires is null or expires > ?)" + _BY_ARRIVAL
 )
@@ -34,7 +34,7 @@ class SqlInboxOutbox(SqlStoreBase):
         return await self._write(lambda: self._put(rows))
 
     async def find_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Sequence[Sequence[InboxRow]]:
-        return await self._read(self._fitting(bookmarks))
+        return await self._read(self._matching_inbox(bookmarks))
 
     async def inbox_of(self, tenant: str, instance_id: str) -> Sequence[InboxRow]:
         return await self._read(self._inbox_of(tenant, instance_id))
@@ -69,15 +69,15 @@ class SqlInboxOutbox(SqlStoreBase):
             yield execute_many(f"{INBOX.insert} {self._dialect.skip_existing}", new)
         return fresh
 
-    def _fitting(self, bookmarks: Sequence[BookmarkRow]) -> Script[list[list[InboxRow]]]:
+    def _matching_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Script[list[list[InboxRow]]]:
         # This runs after every burst that waits, and the inbox is usually empty: one query instead of one per bookmark.
-        some = yield execute("select 1 from hf_inbox limit 1")
-        if not some:
+        pending = yield execute("select 1 from hf_inbox limit 1")
+        if not pending:
             return [[] for _ in bookmarks]
         now = yield from self._micros_now()
         found = []
         for mark in bookmarks:
-            rows = yield execute(_FITTING, mark.tenant, mark.key, mark.correlation, mark.instance_id, now)
+            rows = yield execute(_MATCHING, mark.tenant, mark.key, mark.correlation, mark.instance_id, now)
             found.append(INBOX.rows(rows, self._codec))
         return found
 

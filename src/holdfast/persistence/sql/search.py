@@ -34,7 +34,7 @@ _SEARCHED = ("id", "definition_id", "correlation_id", "name")
 
 class SqlSearch(SqlStoreBase):
     async def search(self, query: InstanceQuery) -> InstancePage:
-        stale = not await self._seen(query)
+        stale = not await self._wait_for_position(query)
         found = await self._read(self._page(query))
         more = len(found) > query.limit
         page = found[: query.limit]
@@ -47,7 +47,7 @@ class SqlSearch(SqlStoreBase):
     async def count_by_status(self, tenant: str, filter: InstanceFilter) -> Mapping[str, int]:
         return await self._read(self._counts(tenant, filter))
 
-    async def _seen(self, query: InstanceQuery) -> bool:
+    async def _wait_for_position(self, query: InstanceQuery) -> bool:
         """Wait until the list contains the requested position. False after the timeout."""
         if query.position is None:
             return True

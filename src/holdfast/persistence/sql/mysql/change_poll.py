@@ -22,8 +22,8 @@ def count_changes() -> Script[int]:
 
 
 class ChangePoll:
-    def __init__(self, look: Callable[[], Awaitable[int]]) -> None:
-        self._look = look
+    def __init__(self, count: Callable[[], Awaitable[int]]) -> None:
+        self._count = count
         self._waiters: set[asyncio.Event] = set()
 
     def notify_change(self) -> None:
@@ -37,7 +37,7 @@ class ChangePoll:
         try:
             while True:
                 waiter.clear()
-                number, left = await self._look(), until - monotonic()
+                number, left = await self._count(), until - monotonic()
                 if number != since or left <= 0:
                     return number
                 try:

@@ -132,7 +132,7 @@ class Session:
 
     async def send(self, text: str) -> Rows:
         """Send a text of one or more statements. Returns the rows of the first."""
-        rows: Rows = await self._answered(self._exchange(text))
+        rows: Rows = await self._within_timeout(self._exchange(text))
         self.used = monotonic()
         return rows
 
@@ -142,10 +142,10 @@ class Session:
             rows: Rows = await cursor.fetchall()
         return rows
 
-    async def _answered(self, asking: Awaitable[T]) -> T:
+    async def _within_timeout(self, reply: Awaitable[T]) -> T:
         try:
             async with asyncio.timeout(self._reply_timeout):
-                return await asking
+                return await reply
         except TimeoutError as error:
             self.drop()
             raise OperationalError(NO_REPLY, f"no answer within {self._reply_timeout:.0f} seconds") from error
@@ -175,12 +175,12 @@ class Session:
         if written:
             await self.send(f"update hf_change set value = value + 1 where lane = {self._counter};commit")  # noqa: S608
         else:
-            await self._answered(self._connection.rollback())
+            await self._within_timeout(self._connection.rollback())
         return written
 
     async def rollback(self) -> None:
         self._written = False
-        await self._answered(self._connection.rollback())
+        await self._within_timeout(self._connection.rollback())
 
     async def is_alive(self) -> bool:
         try:

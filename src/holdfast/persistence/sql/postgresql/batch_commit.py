@@ -56,8 +56,8 @@ class Committer:
 
         async def attempt() -> list[CommitOutcome]:
             async with self._lanes.connection() as connection:
-                await self._write(connection, _left(batch, outcomes), outcomes)
-            return await self._settled(batch, outcomes)
+                await self._write(connection, _without_outcome(batch, outcomes), outcomes)
+            return await self._complete(batch, outcomes)
 
         return await retrying(attempt, transient=self._transient, policy=self._policy)
 
@@ -77,8 +77,8 @@ class Committer:
                 connection.terminate()
             await roll_back(connection)
             return await self.commit(batch)
-        _note(placed, done, outcomes)
-        return await retrying(lambda: self._settled(batch, outcomes), transient=self._transient, policy=self._policy)
+        _mark_written(placed, done, outcomes)
+        return await retrying(lambda: self._complete(batch, outcomes), transient=self._transient, policy=self._policy)
 
     async def _write(self, connection: Connection, batch: _Placed, outcomes: _Outcomes) -> None:
         """Write a batch with one statement. If the database refuses it, bisect until the refused commit is alone."""
@@ -98,7 +98,7 @@ class Committer:
             elif not refused:
                 outcomes[placed[0][0]] = failed(error, self._url)
             return
-        _note(placed, done, outcomes)
+        _mark_written(placed, done, outcomes)
 
     async def _send(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
         """Send the statement; returns the numbers of the written commits. This is on the latency path of a lone commit."""
@@ -132,19 +132,19 @@ class Committer:
         found = await connection.fetch(text, *values)
         return range(len(rows.batch)) if confident else found[0][0]
 
-    async def _settled(self, batch: Sequence[Commit], outcomes: _Outcomes) -> list[CommitOutcome]:
+    async def _complete(self, batch: Sequence[Commit], outcomes: _Outcomes) -> list[CommitOutcome]:
         """One outcome per commit. The fallback decides about commits that were not written."""
         if None in outcomes:
             written = [commit for place, commit in enumerate(batch) if outcomes[place] is COMMITTED]
-            await self._fallback.settle(_left(batch, outcomes), _added(written), outcomes.__setitem__)
+            await self._fallback.settle(_without_outcome(batch, outcomes), _added(written), outcomes.__setitem__)
         return [outcome for outcome in outcomes if outcome is not None]
 
 
-def _left(batch: Sequence[Commit], outcomes: _Outcomes) -> _Placed:
+def _without_outcome(batch: Sequence[Commit], outcomes: _Outcomes) -> _Placed:
     return [(place, commit) for place, commit in enumerate(batch) if outcomes[place] is None]
 
 
-def _note(placed: _Placed, done: Sequence[int], outcomes: _Outcomes) -> None:
+def _mark_written(placed: _Placed, done: Sequence[int], outcomes: _Outcomes) -> None:
     if len(done) == len(outcomes):
         outcomes[:] = [COMMITTED] * len(outcomes)
     else:
@@ -157,7 +157,7 @@ def _in_order(batch: _Placed) -> _Placed:
     if len(batch) == 1:
         return batch
     first: list[tuple[int, Commit]] = []
-    wanted: set[tuple[str, ...]] = set()
+    taken: set[tuple[str, ...]] = set()
     for place, commit in batch:
         if (
             commit.guards_taken
@@ -166,10 +166,10 @@ def _in_order(batch: _Placed) -> _Placed:
             or commit.schedules_fired
             or commit.records
         ):
-            wants = _wants(commit)
-            if not wanted.isdisjoint(wants):
+            rows = _exclusive_rows(commit)
+            if not taken.isdisjoint(rows):
                 continue
-            wanted.update(wants)
+            taken.update(rows)
         first.append((place, commit))
     first.sort(key=_lock_order)
     return first
@@ -180,15 +180,15 @@ def _lock_order(placed: tuple[int, Commit]) -> tuple[str, str]:
     return (placed[1].tenant, "") if row is None else (row.tenant, row.id)
 
 
-def _wants(commit: Commit) -> list[tuple[str, ...]]:
+def _exclusive_rows(commit: Commit) -> list[tuple[str, ...]]:
     tenant = commit.tenant
-    wants: list[tuple[str, ...]] = [("work", tenant, name) for name in commit.work_consumed]
+    rows: list[tuple[str, ...]] = [("work", tenant, name) for name in commit.work_consumed]
     if commit.inbox_consumed or commit.schedules_fired or commit.guards_taken or commit.records:
-        wants += [("inbox", tenant, name) for name in commit.inbox_consumed]
-        wants += [("schedule", tenant, step.schedule_id) for step in commit.schedules_fired]
-        wants += [(guard.kind.value, tenant, guard.name) for guard in commit.guards_taken]
-        wants += [("record", tenant, row.kind, row.id) for row in commit.records]
-    return wants
+        rows += [("inbox", tenant, name) for name in commit.inbox_consumed]
+        rows += [("schedule", tenant, step.schedule_id) for step in commit.schedules_fired]
+        rows += [(guard.kind.value, tenant, guard.name) for guard in commit.guards_taken]
+        rows += [("record", tenant, row.kind, row.id) for row in commit.records]
+    return rows
 
 
 def _added(commits: Sequence[Commit]) -> set[tuple[str, str]]:

@@ -53,7 +53,7 @@ DATABASE_ERRORS: tuple[type[Exception], ...] = (
 )
 """Errors of the driver. `explained` translates them before they reach users."""
 STORE_ERRORS: tuple[type[Exception], ...] = (StoreError, *DATABASE_ERRORS)
-_NO_CONNECTION: tuple[type[Exception], ...] = (ValueError, *DATABASE_ERRORS)
+_CONNECT_ERRORS: tuple[type[Exception], ...] = (ValueError, *DATABASE_ERRORS)
 
 _APPLICATION_NAME = "holdfast"
 _STATEMENT_CACHE = 256
@@ -91,7 +91,7 @@ async def connect(url: str, settings: dict[str, str], *, limited: bool = True) -
         except asyncpg.CannotConnectNowError as error:
             if monotonic() > until:
                 raise explained(error, url) from error
-        except _NO_CONNECTION as error:
+        except _CONNECT_ERRORS as error:
             raise explained(error, url) from error
         await asyncio.sleep(_STARTUP_POLL_INTERVAL)
 

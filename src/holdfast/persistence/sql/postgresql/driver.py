@@ -67,7 +67,7 @@ class PostgresDriver:
         self.projector = Projector(self._listing_pool)
 
     async def open(self, *, migrating: bool) -> None:
-        connection = await self._retried(self._patient)
+        connection = await self._retried(self._connect_without_timeout)
         try:
             check_server(connection)
             if migrating:
@@ -79,12 +79,12 @@ class PostgresDriver:
             await end(connection)
         self.projector.mark()
 
-    async def _patient(self) -> Connection:
+    async def _connect_without_timeout(self) -> Connection:
         """A connection without a statement timeout, for migrations: another node may be migrating, or a table may be large."""
         return await connect(self._url, ORDINARY, limited=False)
 
     async def migrate(self, *, check: bool) -> MigrationReport:
-        connection = await self._patient()
+        connection = await self._connect_without_timeout()
         try:
             check_server(connection)
             return await migrate(connection, check=check)

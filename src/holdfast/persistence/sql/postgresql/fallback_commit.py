@@ -133,16 +133,18 @@ _LIST = """insert into hf_unlisted (is_new, tenants, ids, createds)
 _DROP = """delete from hf_work t using (
     select tenant, id from hf_work where tenant = $1 and id = any($2) for update skip locked
 ) u where t.tenant = u.tenant and t.id = u.id"""
-_THERE = "select id from hf_work where tenant = $1 and id = any($2)"
+_EXISTING = "select id from hf_work where tenant = $1 and id = any($2)"
 
 
 async def _take_work(connection: Connection, commit: Commit) -> None:
     """Lock the consumed work rows, without ever waiting for a claim."""
     if commit.work_consumed:
-        asked = (commit.tenant, list(commit.work_consumed))
-        mine = {row[0] for row in await connection.fetch(_THERE + " order by id for update skip locked", *asked)}
-        for row in await connection.fetch(_THERE, *asked):
-            if row[0] not in mine:
+        parameters = (commit.tenant, list(commit.work_consumed))
+        locked = {
+            row[0] for row in await connection.fetch(_EXISTING + " order by id for update skip locked", *parameters)
+        }
+        for row in await connection.fetch(_EXISTING, *parameters):
+            if row[0] not in locked:
                 raise _ClaimedElsewhere(row[0])
 
 

@@ -14,8 +14,8 @@ from holdfast.persistence.sql.inbox_outbox import SqlInboxOutbox
 from holdfast.persistence.sql.script import Rows
 from holdfast.persistence.sql.work_tables import INBOX
 
-_SOME = "select 1 from hf_inbox limit 1"
-_FITTING = f"""select m.number, i.*
+_ANY = "select 1 from hf_inbox limit 1"
+_MATCHING = f"""select m.number, i.*
 from unnest($1::int4[], $2::text[], $3::int8[], $4::int8[], $5::text[]) m(number, tenant, wake_key, correlation, instance_id)
 cross join lateral (select {INBOX.columns} from hf_inbox
     where tenant = m.tenant and wake_key = m.wake_key and correlation in (0, m.correlation)
@@ -31,9 +31,9 @@ class PostgresInbox(SqlInboxOutbox):
     async def find_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Sequence[Sequence[InboxRow]]:
         found: list[list[InboxRow]] = [[] for _ in bookmarks]
         # Each query is its own snapshot, after the commit. "Write, commit, then read" needs no more.
-        if bookmarks and await self._fetch(_SOME):
+        if bookmarks and await self._fetch(_ANY):
             rows = await self._fetch(
-                _FITTING,
+                _MATCHING,
                 list(range(len(bookmarks))),
                 [mark.tenant for mark in bookmarks],
                 [mark.key for mark in bookmarks],

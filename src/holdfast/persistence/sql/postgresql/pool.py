@@ -21,7 +21,7 @@ class Pool:
         self._connect = connect
         self._places = asyncio.Semaphore(limit)
         self._idle: list[Connection] = []
-        self._making: set[asyncio.Future[Connection]] = set()
+        self._opening: set[asyncio.Future[Connection]] = set()
 
     async def take(self) -> Connection:
         await self._places.acquire()
@@ -30,19 +30,19 @@ class Pool:
                 connection = self._idle.pop()
                 if not connection.is_closed():
                     return connection
-            return await self._made()
+            return await self._open()
         except BaseException:
             self._places.release()
             raise
 
-    async def _made(self) -> Connection:
-        making = asyncio.ensure_future(self._connect())
-        self._making.add(making)
-        making.add_done_callback(self._making.discard)
+    async def _open(self) -> Connection:
+        opening = asyncio.ensure_future(self._connect())
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
         try:
-            return await asyncio.shield(making)
+            return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            making.add_done_callback(_unwanted)
+            opening.add_done_callback(_close_unused)
             raise
 
     def give_back(self, connection: Connection) -> None:
@@ -66,8 +66,8 @@ class Pool:
             yield connection
 
     async def close(self) -> None:
-        if self._making:
-            await asyncio.wait(self._making, timeout=_CLOSE_TIMEOUT)
+        if self._opening:
+            await asyncio.wait(self._opening, timeout=_CLOSE_TIMEOUT)
         while self._idle:
             await end(self._idle.pop())
 
@@ -92,10 +92,10 @@ class Checkout:
         self._pool.give_back(self._connection)
 
 
-def _unwanted(made: asyncio.Future[Connection]) -> None:
+def _close_unused(opened: asyncio.Future[Connection]) -> None:
     """Close a connection whose caller was cancelled."""
-    if not made.cancelled() and made.exception() is None:
-        made.result().terminate()
+    if not opened.cancelled() and opened.exception() is None:
+        opened.result().terminate()
 
 
 @asynccontextmanager

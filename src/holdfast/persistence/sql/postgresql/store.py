@@ -72,7 +72,7 @@ class PostgresStore(
 
     async def open(self, *, migrate: bool = True) -> None:
         if self._open_driver is None:
-            driver = self._made_driver()
+            driver = self._new_driver()
             await driver.open(migrating=migrate)
             self._open_driver = driver
 
@@ -82,7 +82,7 @@ class PostgresStore(
             await driver.close()
 
     async def migrate(self, *, check: bool = False) -> MigrationReport:
-        return await self._made_driver().migrate(check=check)
+        return await self._new_driver().migrate(check=check)
 
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         check_batch(batch)
@@ -144,7 +144,7 @@ class PostgresStore(
             raise forked()
         return driver
 
-    def _made_driver(self) -> PostgresDriver:
+    def _new_driver(self) -> PostgresDriver:
         return PostgresDriver(self._url, self._codec, self.transient, self._retry, self._lane_count)
 
     async def _read(self, script: Script[T]) -> T:
