@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.management.doctor import Finding
-    from holdfast.runtime.facade import Runtime
+    from holdfast.management.runtime import ManagedRuntime
 
 ILL = 1
 store = store_option("Which store; the setting `store` if it is not given.")
@@ -65,7 +65,7 @@ def instance(
     """Say why an instance does not go on."""
     from holdfast.management.doctor import why_it_waits
 
-    async def look(runtime: Runtime) -> list[Finding]:
+    async def look(runtime: ManagedRuntime) -> list[Finding]:
         return await why_it_waits(runtime, instance_id)
 
     ctx.exit(_show(_on_store(store, look, activity_modules), as_json=as_json))
@@ -92,7 +92,7 @@ def stimulus(
 
     value = read_payload(payload, "--payload")
 
-    async def explain(runtime: Runtime) -> Any:
+    async def explain(runtime: ManagedRuntime) -> Any:
         return await runtime.stimuli.explain(stimulus_type, value, correlation_id=correlation, instance_id=instance_id)
 
     show_json(msgspec.to_builtins(_on_store(store, explain)), indent=2)

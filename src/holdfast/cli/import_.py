@@ -11,8 +11,8 @@ from holdfast.cli.options import activities_option, store_option, with_option
 if TYPE_CHECKING:
     from holdfast.cli.source_set import Checked
     from holdfast.engine import Holdfast
+    from holdfast.management.runtime import ManagedRuntime
     from holdfast.model.definition import Definition
-    from holdfast.runtime.facade import Runtime
 
 REFUSED = "Nothing was imported."
 
@@ -60,7 +60,7 @@ async def _import(engine: Holdfast, url: str | None, definitions: dict[str, Chec
             click.echo(await _save(runtime, definition, is_document=is_document))
 
 
-async def _save(runtime: Runtime, definition: Definition, *, is_document: bool) -> str:
+async def _save(runtime: ManagedRuntime, definition: Definition, *, is_document: bool) -> str:
     from holdfast.errors import DefinitionNotFound, DefinitionNotPublished
     from holdfast.model.catalog import Source, Which
 

@@ -14,11 +14,11 @@ from holdfast import __version__
 from holdfast.cli.failures import BadInput
 from holdfast.cli.probe_server import Answers, Probe, Question, Reply
 from holdfast.cli.sockets import listen
-from holdfast.runtime.cluster.worker import Worker
-from holdfast.runtime.observability.readiness import why_unready
+from holdfast.engine.worker import Worker
+from holdfast.management.health import why_unready
 
 if TYPE_CHECKING:
-    from holdfast.runtime.observability.metrics import Metrics
+    from holdfast.management.metrics import Metrics
 
 HOST = "127.0.0.1"
 NO_PROMETHEUS = b"Metrics need the package 'prometheus_client'. Install it with: pip install 'holdfast[metrics]'\n"
@@ -55,7 +55,7 @@ async def probed(worker: Worker, sockets: Sequence[socket]) -> AsyncIterator[Non
 
 def _metrics(worker: Worker) -> Metrics | None:
     try:
-        from holdfast.runtime.observability.metrics import Metrics
+        from holdfast.management.metrics import Metrics
     except ModuleNotFoundError as error:
         if error.name != "prometheus_client":
             raise
@@ -88,9 +88,8 @@ async def _why_unready(worker: Worker) -> list[str]:
         return ["The worker drains, or has ended: it takes no new work."]
     if not worker.is_open:
         return ["The worker has not started."]
-    nodes = [runtime.node for runtime in worker.runtimes]
-    reasons = await why_unready(nodes)
-    if any(node.gate.paused for node in nodes):
+    reasons = await why_unready(worker.runtimes)
+    if any(runtime.intake.paused for runtime in worker.runtimes):
         reasons.append("This node is paused: it takes no new work.")
     return reasons
 

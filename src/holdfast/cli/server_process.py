@@ -21,8 +21,8 @@ from holdfast.cli.references import code_of
 from holdfast.cli.sockets import address_of
 from holdfast.cli.sources import open_source
 from holdfast.engine import Holdfast
+from holdfast.engine.garbage_collector import calm_collector
 from holdfast.plugins import load_plugins
-from holdfast.runtime.garbage_collector import calm_collector
 from holdfast.server.app import entrance
 from holdfast.server.backend import Backend
 from holdfast.settings import Settings, load_settings, masked_address

@@ -23,10 +23,10 @@ from holdfast.cli.resume import choose, tell_early, waits_for_time
 from holdfast.cli.terminal_run import RESUMES_MAX, LinePrinter, Wishes, finish
 from holdfast.engine import Holdfast
 from holdfast.management.instances import families
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.definition import Definition
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark
-from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
 from holdfast.settings import masked_address
 
@@ -69,7 +69,7 @@ class Wanted:
 
 
 def run(engine: Holdfast, place: Place, start: Start, printer: LinePrinter, wishes: Wishes) -> int:
-    async def work(runtime: Runtime) -> tuple[RunResult, bool]:
+    async def work(runtime: ManagedRuntime) -> tuple[RunResult, bool]:
         check_inputs(start.definition, start.inputs, engine.plan(start.definition).types)
         identity = runtime.new_id()
         # Said before anything runs: whoever kills this process knows what to go on with.
@@ -95,9 +95,9 @@ def run(engine: Holdfast, place: Place, start: Start, printer: LinePrinter, wish
 
 
 def resume(engine: Holdfast, place: Place, wanted: Wanted, printer: LinePrinter, wishes: Wishes) -> int:
-    async def work(runtime: Runtime) -> tuple[RunResult, bool]:
+    async def work(runtime: ManagedRuntime) -> tuple[RunResult, bool]:
         identity = wanted.instance_id
-        runtime.node.listen(identity, printer)
+        runtime.listen(identity, printer)
         before = await families.read_family(runtime, identity)
         recovered = False if before.status.at_rest else await _recover(runtime, before, printer)
         waiting = await families.settle_family(runtime, identity)
@@ -109,7 +109,7 @@ def resume(engine: Holdfast, place: Place, wanted: Wanted, printer: LinePrinter,
         retry = f"holdfast instances retry {place.kept(identity).retry}"
         chosen = choose(waiting, wanted.bookmark, f"Instance {identity}", any_will_do=any_will_do, retry=retry)
         if not wishes.auto_resume:
-            tell_early(chosen, await runtime.node.store.now())
+            tell_early(chosen, await runtime.store.now())
         await _resume(runtime, identity, chosen, wanted.payload, printer)
         return await _follow(runtime, identity, printer, wishes)
 
@@ -119,7 +119,7 @@ def resume(engine: Holdfast, place: Place, wanted: Wanted, printer: LinePrinter,
 def _driven(
     engine: Holdfast,
     place: Place,
-    work: Callable[[Runtime], Awaitable[tuple[RunResult, bool]]],
+    work: Callable[[ManagedRuntime], Awaitable[tuple[RunResult, bool]]],
     printer: LinePrinter,
     wishes: Wishes,
 ) -> int:
@@ -131,13 +131,13 @@ def _driven(
 
 
 @asynccontextmanager
-async def opened(engine: Holdfast, url: str | None) -> AsyncIterator[Runtime]:
+async def opened(engine: Holdfast, url: str | None) -> AsyncIterator[ManagedRuntime]:
     store = engine.store(url)
     await store.open()
     try:
         name = f"cli-{socket.gethostname()[:40]}-{os.getpid()}"
         runtime = engine.runtime_on(store, node=name, takes_work=False, does_own=True)
-        runtime.node.heart.time_to_live = TIME_TO_LIVE
+        runtime.liveness.time_to_live = TIME_TO_LIVE
         async with runtime:
             yield runtime
     finally:
@@ -147,7 +147,9 @@ async def opened(engine: Holdfast, url: str | None) -> AsyncIterator[Runtime]:
 # -- going on ----------------------------------------------------------------------------------------------------------
 
 
-async def _follow(runtime: Runtime, identity: str, printer: LinePrinter, wishes: Wishes) -> tuple[RunResult, bool]:
+async def _follow(
+    runtime: ManagedRuntime, identity: str, printer: LinePrinter, wishes: Wishes
+) -> tuple[RunResult, bool]:
     """Until nothing more happens here; the last state, and whether `--auto-resume` came to an end."""
     resumes = 0
     while True:
@@ -162,24 +164,26 @@ async def _follow(runtime: Runtime, identity: str, printer: LinePrinter, wishes:
         due = families.next_due(result) if wishes.wait else None
         if due is None:
             return result, True
-        now = await runtime.node.store.now()
+        now = await runtime.store.now()
         if due > now:
             await asyncio.sleep((due - now).total_seconds())
-        families.fire_due(runtime, result, await runtime.node.store.now())
+        families.fire_due(runtime, result, await runtime.store.now())
 
 
-async def _resume(runtime: Runtime, identity: str, bookmark: Bookmark, payload: Any, printer: LinePrinter) -> None:
+async def _resume(
+    runtime: ManagedRuntime, identity: str, bookmark: Bookmark, payload: Any, printer: LinePrinter
+) -> None:
     """Bookmarks of children are named `<child>/b1`."""
     *path, mark = bookmark.id.split("/")
     target = path[-1] if path else identity
     await runtime.resume(target, mark, payload, on_line=printer)
 
 
-async def _recover(runtime: Runtime, result: RunResult, printer: LinePrinter) -> bool:
+async def _recover(runtime: ManagedRuntime, result: RunResult, printer: LinePrinter) -> bool:
     """Take over what a process that died left of this run."""
     names = families.members(result)
     for name in names:
-        runtime.node.listen(name, printer)
+        runtime.listen(name, printer)
     await _wait_for_owners(runtime, names)
     taken = await families.take_up(runtime, names)
     for name in names:
@@ -187,9 +191,9 @@ async def _recover(runtime: Runtime, result: RunResult, printer: LinePrinter) ->
     return taken > 0
 
 
-async def _wait_for_owners(runtime: Runtime, names: list[str]) -> None:
+async def _wait_for_owners(runtime: ManagedRuntime, names: list[str]) -> None:
     """A process that was killed counts as alive until its heartbeat is too old. One that renews it is alive."""
-    store = runtime.node.store
+    store = runtime.store
     first = await families.owners(runtime, names)
     for node in first:
         left = (node.heartbeat + node.time_to_live - await store.now()).total_seconds()

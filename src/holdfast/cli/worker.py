@@ -60,8 +60,8 @@ def worker(
     from holdfast.cli.logs import set_up_logs
     from holdfast.cli.loop import run_loop
     from holdfast.cli.probe_answers import listen_for_probes
-    from holdfast.runtime.cluster.host import node_name
-    from holdfast.runtime.cluster.worker import WorkerOptions
+    from holdfast.engine.host import node_name
+    from holdfast.engine.worker import WorkerOptions
 
     engine, workflows = engine_of(modules)
     options = WorkerOptions(
@@ -91,8 +91,8 @@ async def _run(
     from holdfast.activities.http.outbound import OutboundHttp
     from holdfast.cli.probe_answers import probed
     from holdfast.cli.sockets import address_of
-    from holdfast.runtime.cluster.worker import Worker
-    from holdfast.runtime.garbage_collector import calm_collector
+    from holdfast.engine.garbage_collector import calm_collector
+    from holdfast.engine.worker import Worker
 
     outbound = engine.services.get(OutboundHttp)
     outbound.keep()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from holdfast.activities.http.outbound import OutboundHttp
 from holdfast.engine.arguments import check_store, listed
+from holdfast.engine.host import Host, node_name
 from holdfast.engine.parts import Parts
 from holdfast.engine.standard import GivenPlugin, StandardPlugin
 from holdfast.execution.pipeline import ordered
@@ -28,8 +29,7 @@ from holdfast.ports import (
     WorkflowDispatcher,
 )
 from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.cluster.host import Hosting, node_name
-from holdfast.runtime.cluster.plugin_tasks import Background, Recurring
+from holdfast.runtime.cluster.plugin_tasks import PluginTasks, RecurringTask
 from holdfast.runtime.dispatchers.event_names import named_event
 from holdfast.runtime.effects.pools import EffectPools
 from holdfast.runtime.observability.subscription import Handler, subscribe
@@ -39,8 +39,8 @@ from holdfast.settings import load_settings
 
 if TYPE_CHECKING:
     from holdfast.authoring.compiled import WorkflowFunction
+    from holdfast.management.runtime import ManagedRuntime
     from holdfast.model.requests import Receipt
-    from holdfast.runtime.facade import Runtime
     from holdfast.runtime.handles import Handle, Startable
 
 P = ParamSpec("P")
@@ -102,7 +102,7 @@ class Holdfast(Parts):
             self.definitions.add(self.definition(definition))
         self.refresh()
         self._subscriptions: list[Callable[[], None]] = []
-        self._hosting = Hosting(
+        self._host = Host(
             store=None if store is None else (lambda: self.store() if isinstance(store, str) else store),
             transport=self.transport,
             make=lambda found, carrier: self.runtime_on(
@@ -121,11 +121,11 @@ class Holdfast(Parts):
             worker=worker,
         )
         self._pools = EffectPools(self.settings.threads_max, self.settings.processes_max)
-        self.background = Background(
+        self.background = PluginTasks(
             self.clock,
             self.registry.start_tasks,
             [
-                Recurring(item.name, item.every, item.task)
+                RecurringTask(item.name, item.every, item.task)
                 for item in self.registry.recurring_tasks
                 if store is None or not item.single_node  # The others are the node's.
             ],
@@ -140,7 +140,7 @@ class Holdfast(Parts):
             EndpointPolicies: EndpointPolicies(self.registry.endpoint_policies),
             HttpSelectors: HttpSelectors(),
             ResumeLinks: StoredLinks(
-                lambda: self.runtime.node, self.clock.now, secret=settings.auth_secret, url=settings.public_url
+                lambda: self.runtime, self.clock.now, secret=settings.auth_secret, url=settings.public_url
             ),
         }
 
@@ -148,18 +148,18 @@ class Holdfast(Parts):
 
     async def __aenter__(self) -> Self:
         """Open the application: its store and node, if it has one, then the tasks of plugins."""
-        await self._hosting.open()
+        await self._host.open()
         self._outbound.keep()
         try:
             await self.background.start()
         except BaseException:
-            await self._hosting.close()
+            await self._host.close()
             raise
         return self
 
     async def __aexit__(self, *error: object) -> None:
         await self.background.stop()
-        await self._hosting.close()
+        await self._host.close()
         await self._outbound.let_go()
         for end in self._subscriptions:
             end()
@@ -168,12 +168,12 @@ class Holdfast(Parts):
     @property
     def is_open(self) -> bool:
         """Whether the application is between `async with` and its end, with a store."""
-        return self._hosting.is_open
+        return self._host.is_open
 
     @property
-    def runtime(self) -> Runtime:
+    def runtime(self) -> ManagedRuntime:
         """Instances with storage, while the application is open."""
-        return self._hosting.runtime
+        return self._host.runtime
 
     def on(self, handler: Handler, *events: str) -> Callable[[], None]:
         """Hear of what happens in this process, by the table of events (docs/reference/events.md): all, or those named. The

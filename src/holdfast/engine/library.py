@@ -22,7 +22,7 @@ from holdfast.model.validate import validate
 from holdfast.model.values import TypeRegistry
 from holdfast.plugins import Registry
 from holdfast.ports import ActivityType, CronCalendar, ExpressionEvaluator
-from holdfast.runtime.plans.catalog import PLANS_MAX, DefinitionCatalog, PlanCache
+from holdfast.runtime.plans.catalog import PLANS_MAX, CompiledPlans, DefinitionCatalog
 from holdfast.settings import Settings
 
 _WRITTEN = (Workflow, Activity)
@@ -41,7 +41,7 @@ class Library:
         self._versions = dict(registry.activity_types)
         self._own_types: tuple[type, ...] = ()
         """Types of values that workflows brought along."""
-        self._plans = PlanCache(self._compile)
+        self._plans = CompiledPlans(self._compile)
         self._read: dict[int, tuple[Any, Definition]] = {}
         """Definitions of the workflow objects that were run here, by identity (the object is kept, so it stays its own)."""
 

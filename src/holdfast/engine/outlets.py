@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.dispatch.outlets import BROKERS, BrokerOutlet
 from holdfast.errors import SettingsError
 from holdfast.ports import Outlet
-from holdfast.runtime.outbox.relay import EVENT_NAMES
+from holdfast.runtime.commits.lifecycle_events import EVENT_NAMES
 from holdfast.runtime.outbox.webhook import Webhook
 from holdfast.settings import Settings
 

@@ -1,4 +1,4 @@
-"""What an engine makes: the runner, stores, transports, and runtimes of them."""
+"""Parts that an engine makes: the runner, stores, transports, and runtimes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from holdfast.execution.segment import Limits
 from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.model.work import DEFAULT_QUEUE
 from holdfast.ports import Clock, Outlet, Services, StepDispatcher, Store, Transport, WorkflowDispatcher
-from holdfast.runtime.cluster.plugin_tasks import Recurring
+from holdfast.runtime.cluster.plugin_tasks import RecurringTask
 from holdfast.runtime.effects.pools import EffectPools
 from holdfast.runtime.inline.runner import Runner
 from holdfast.runtime.steps.limits.spec import parse_limits
 
 if TYPE_CHECKING:
+    from holdfast.management.runtime import ManagedRuntime
     from holdfast.runtime.commits.placement import Placement
-    from holdfast.runtime.facade import Runtime
 
 DATABASE = "database"
-"""The address of the transport that needs none: the store's work table."""
+"""The address of the default transport: the work table of the store."""
 
 
 class Parts(Library):
@@ -31,7 +31,7 @@ class Parts(Library):
 
     @cached_property
     def runner(self) -> Runner:
-        """Executes workflows here and now, with no storage."""
+        """Executes workflows in this process, without storage."""
         settings = self.settings
         return Runner(
             plan_of=self.plan,
@@ -46,7 +46,7 @@ class Parts(Library):
 
     def store(self, url: str | None = None) -> Store:
         """The store of that address, or of the settings, with the settings' codec and retries; not open yet."""
-        # Imported here: who keeps nothing need not load it.
+        # Imported here: an engine without a store does not need it.
         from holdfast.persistence.codec import codec_of_keys
         from holdfast.persistence.retry import RetryPolicy
         from holdfast.persistence.url import store_from_url
@@ -60,7 +60,7 @@ class Parts(Library):
         )
 
     def transport(self, url: str | None = None) -> Transport | None:
-        """What carries steps, by its address or by the settings; not open yet. None: the store's own work table."""
+        """The transport of steps, by its address or by the settings; not open yet. None: the work table of the store."""
         from holdfast.dispatch.url import transport_from_url
 
         address = url or self.settings.transport
@@ -71,8 +71,10 @@ class Parts(Library):
     def placement(
         self, transport: Transport | None = None, *, steps: StepDispatcher | None = None, takes_work: bool = True
     ) -> Placement:
-        """Where effects run: by the settings, with steps carried by that transport, or handed to that dispatcher. Who takes no
-        work leaves those that name no queue to the workers: it may be a command, gone before they end."""
+        """Where effects run: by the settings, with steps carried by that transport or handed to that dispatcher.
+
+        A process that takes no work leaves effects without a queue to the workers: it may be a command that ends before them.
+        """
         from holdfast.dispatch.steps import TransportSteps
         from holdfast.runtime.commits.placement import INLINE, Placement
 
@@ -83,7 +85,7 @@ class Parts(Library):
         return Placement(default=queue, dispatcher=steps, transport=transport)
 
     def second_handle(self, url: str | None = None) -> Callable[[], Store] | None:
-        """Makes another handle of a store, for the heartbeat; None where a handle is all that there is."""
+        """Makes another handle of a store, for the heartbeat; None for a store in memory, which has only one handle."""
         address = url or self.settings.store
         return None if address.startswith("memory:") else lambda: self.store(address)
 
@@ -99,59 +101,66 @@ class Parts(Library):
         takes_work: bool = True,
         does_own: bool | None = None,
         placement: Placement | None = None,
+        step_concurrency: int | None = None,
         second_handle: Callable[[], Store] | None = None,
         outlets: Iterable[Outlet] = (),
-    ) -> Runtime:
-        """A runtime on a store that is open: `async with engine.runtime_on(store) as runtime`. It takes no work by itself.
+    ) -> ManagedRuntime:
+        """A runtime on an open store: `async with engine.runtime_on(store) as runtime`. It takes work after `take_work()`.
 
-        `queues` are those that it serves when it takes work (else those of the settings); `takes_work=False` tells the others
-        that it never will, and leaves to them what it writes itself, unless it `does_own`. `placement` says where effects run
-        and what carries steps, `second_handle` makes another handle of the store, for the heartbeat. `outlets` are there beside
-        those of the settings.
+        `queues` are the queues that it serves (default: the settings). `takes_work=False` announces that it serves none, and
+        leaves the work rows that it adds to other nodes, unless it `does_own`. `placement` says where effects run and what
+        carries steps. `second_handle` makes another handle of the store, for the heartbeat. `outlets` are added to those of
+        the settings.
         """
         from holdfast.engine.outlets import outlets_of
+        from holdfast.management.runtime import ManagedRuntime
         from holdfast.runtime.cluster.node import Node
+        from holdfast.runtime.cluster.options import NodeEnvironment, NodeOptions
         from holdfast.runtime.commits.placement import Placement
-        from holdfast.runtime.facade import Runtime
         from holdfast.settings import History
 
         settings = self.settings
-        return Runtime(
-            Node(
-                store,
-                plan_of=self.plan,
-                services=self.services,
-                clock=self.clock,
-                limits=self._limits(),
-                pools=self._pools,
-                middleware=self.registry.middleware,
-                cancel_grace=settings.cancel_grace,
-                tenant=tenant,
-                name=node,
-                lanes=lanes,
-                time_to_live=settings.node_alive,
-                beat_every=settings.node_beat,
-                sweep_every=settings.node_sweep,
-                second_handle=second_handle,
-                definitions=self.definitions,
-                queues=queues or [name.strip() for name in settings.queues.split(",") if name.strip()],
-                takes_work=takes_work,
-                does_own=takes_work if does_own is None else does_own,
-                step_concurrency=settings.step_concurrency,
-                step_limits=parse_limits(settings.step_limits),
-                cluster_limits=parse_limits(settings.cluster_limits),
-                single_tasks=[
-                    Recurring(item.name, item.every, item.task)
-                    for item in self.registry.recurring_tasks
-                    if item.single_node
-                ],
-                placement=placement or Placement(default=settings.effects_queue),
-                keeps_states=settings.history is History.SNAPSHOTS,
-            ),
-            self,
-            dispatcher=dispatcher,
-            deployment=settings.deployment,
+        environment = NodeEnvironment(
+            store=store,
+            plan_of=self.plan,
+            services=self.services,
+            clock=self.clock,
+            limits=self._limits(),
+            pools=self._pools,
+            placement=placement or Placement(default=settings.effects_queue),
+            middleware=self.registry.middleware,
+            definitions=self.definitions,
+            workshop=self,
             outlets=(*outlets, *outlets_of(settings)),
+            second_handle=second_handle,
+        )
+        options = NodeOptions(
+            name=node,
+            tenants=(tenant,),
+            queues=tuple(queues or [name.strip() for name in settings.queues.split(",") if name.strip()]),
+            takes_work=takes_work,
+            does_own=takes_work if does_own is None else does_own,
+            lanes=lanes,
+            time_to_live=settings.node_alive,
+            beat_every=settings.node_beat,
+            sweep_every=settings.node_sweep,
+            cancel_grace=settings.cancel_grace,
+            step_concurrency=settings.step_concurrency if step_concurrency is None else step_concurrency,
+            step_limits=parse_limits(settings.step_limits),
+            cluster_limits=parse_limits(settings.cluster_limits),
+            singleton_tasks=tuple(
+                RecurringTask(item.name, item.every, item.task)
+                for item in self.registry.recurring_tasks
+                if item.single_node
+            ),
+            snapshots=settings.history is History.SNAPSHOTS,
+        )
+        return ManagedRuntime(
+            Node(environment, options).parts,
+            tenant,
+            self,
+            make_dispatcher=dispatcher,
+            deployment=settings.deployment,
         )
 
     def _limits(self) -> Limits:
@@ -163,5 +172,5 @@ class Parts(Library):
         )
 
     def close(self) -> None:
-        """Let go of threads and processes."""
+        """Close the thread and process pools."""
         self._pools.close()

@@ -13,8 +13,8 @@ from holdfast.ports.store import RecordStore
 PATH = "/api/bookmarks/resume"
 
 
-class RecordSource(Protocol):
-    """The node: its store and tenant."""
+class TenantStore(Protocol):
+    """The store and the tenant of the instances; a `Runtime` implements it."""
 
     @property
     def store(self) -> RecordStore: ...
@@ -23,24 +23,24 @@ class RecordSource(Protocol):
 
 
 class StoredLinks:
-    """Implements the port `ResumeLinks`. The node is resolved at the first link, since services are created before it."""
+    """Implements the port `ResumeLinks`. The runtime is resolved at the first link: activities are made before it."""
 
     def __init__(
-        self, source: Callable[[], RecordSource], now: Callable[[], datetime], *, secret: str, url: str
+        self, runtime: Callable[[], TenantStore], now: Callable[[], datetime], *, secret: str, url: str
     ) -> None:
-        self._source = source
+        self._runtime = runtime
         self._now = now
         self._secret = secret
         self._url = url.rstrip("/")
         self._tokens: ResumeTokens | None = None
 
     async def link(self, instance_id: str, bookmark_name: str, expires: datetime) -> str:
-        source = self._source()
+        runtime = self._runtime()
         if self._tokens is None:
             self._tokens = ResumeTokens(
-                await signing_secret(source.store, source.tenant, self._now, self._secret), self._now
+                await signing_secret(runtime.store, runtime.tenant, self._now, self._secret), self._now
             )
         claims = ResumeClaims(
-            tenant=source.tenant, instance_id=instance_id, bookmark=bookmark_name, expires=expires, is_name=True
+            tenant=runtime.tenant, instance_id=instance_id, bookmark=bookmark_name, expires=expires, is_name=True
         )
         return f"{self._url}{PATH}?t={self._tokens.issue(claims)}"

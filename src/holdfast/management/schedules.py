@@ -1,10 +1,10 @@
-"""Schedules for people and for publishing: written at publish, listed, paused, run now."""
+"""Schedules of published definitions: written at publish, listed, paused, resumed and run at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,9 +13,7 @@ from holdfast.errors import PlaceTaken, ScheduleNotFound
 from holdfast.model import schedule
 from holdfast.model.schedule import Calendar, Rule
 from holdfast.model.work import ScheduleRow
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.facade import Runtime
 
 Trigger = tuple[str, str, Mapping[str, Any]]
 """Activity type, activity id, payload as `trigger_payloads` gave it."""
@@ -60,26 +58,26 @@ def schedules_of(
 
 
 class Schedules:
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
 
     # -- publishing ----------------------------------------------------------------------------------------------------
 
     async def put(self, definition_id: str, triggers: Iterable[Trigger]) -> list[ScheduleRow]:
         """These are the definition's triggers from now on; none removes its schedules. A schedule whose rule did not
         change keeps its due time, a paused one stays paused."""
-        node = self._node
-        store = node.store
-        rows = schedules_of(node.tenant, definition_id, triggers, await store.now(), node.calendar)
-        paused = {row.id for row in await store.list_schedules(node.tenant, definition_id) if _rule(row).paused}
+        runtime = self._runtime
+        store = runtime.store
+        rows = schedules_of(runtime.tenant, definition_id, triggers, await store.now(), runtime.calendar)
+        paused = {row.id for row in await store.list_schedules(runtime.tenant, definition_id) if _rule(row).paused}
         rows = [_paused(row) if row.id in paused else row for row in rows]
-        await store.put_schedules(node.tenant, definition_id, rows)
+        await store.put_schedules(runtime.tenant, definition_id, rows)
         return rows
 
     # -- reading -------------------------------------------------------------------------------------------------------
 
     async def list(self, definition_id: str | None = None) -> list[Schedule]:
-        rows = await self._node.store.list_schedules(self._node.tenant, definition_id)
+        rows = await self._runtime.store.list_schedules(self._runtime.tenant, definition_id)
         return [_shown(row) for row in rows]
 
     async def get(self, id: str) -> Schedule:
@@ -87,14 +85,14 @@ class Schedules:
 
     async def next_times(self, id: str, count: int = 5) -> Sequence[datetime]:
         row = await self._row(id)
-        return schedule.upcoming(_rule(row), self._node.calendar, row.due, count)
+        return schedule.upcoming(_rule(row), self._runtime.calendar, row.due, count)
 
     async def preview(self, expression: str, zone: str = "UTC", count: int = 5) -> Sequence[datetime]:
         """The next times of a cron expression that is not stored yet. Raises `InvalidCron`."""
         rule = Rule(type="Cron", activity_id="", expression=expression, zone=zone)
-        calendar = self._node.calendar
+        calendar = self._runtime.calendar
         calendar.check(expression, zone)
-        first = schedule.next_due(rule, calendar, await self._node.store.now())
+        first = schedule.next_due(rule, calendar, await self._runtime.store.now())
         return schedule.upcoming(rule, calendar, first, count)
 
     # -- verbs ---------------------------------------------------------------------------------------------------------
@@ -110,21 +108,21 @@ class Schedules:
         if not rule.paused:
             return _shown(row)
         awake = replace(rule, paused=False)
-        due = schedule.next_due(awake, self._node.calendar, await self._node.store.now())
+        due = schedule.next_due(awake, self._runtime.calendar, await self._runtime.store.now())
         return await self._rewrite(replace(row, due=due, payload=schedule.encode_rule(awake)))
 
     async def run_now(self, id: str) -> str:
         """Start an instance as the schedule would; its row is not touched. Raises `PlaceTaken` if the definition allows
         one instance at a time and one runs."""
-        node = self._node
+        runtime = self._runtime
         row = await self._row(id)
-        answer = await node.firing.begin(row, _rule(row), await node.store.now(), None)
+        answer = await runtime.begin_schedule(row, _rule(row), await runtime.store.now())
         if answer.existing is not None or answer.result is None:
             raise PlaceTaken(answer.existing or "", "running", answer.existing)
         return answer.result.instance_id
 
     async def _row(self, id: str) -> ScheduleRow:
-        rows = await self._node.store.list_schedules(self._node.tenant)
+        rows = await self._runtime.store.list_schedules(self._runtime.tenant)
         found = next((row for row in rows if row.id == id), None)
         if found is None:
             raise ScheduleNotFound(id)
@@ -132,7 +130,7 @@ class Schedules:
 
     async def _rewrite(self, row: ScheduleRow) -> Schedule:
         """Another payload is another row to the store; its neighbours keep their due times."""
-        store, tenant = self._node.store, self._node.tenant
+        store, tenant = self._runtime.store, self._runtime.tenant
         rows = await store.list_schedules(tenant, row.definition_id)
         await store.put_schedules(tenant, row.definition_id, [row if item.id == row.id else item for item in rows])
         return _shown(row)

@@ -1,4 +1,4 @@
-"""Human tasks as people meet them: a list, and what they do about one of them."""
+"""Human tasks: lists, and the actions claim, release and complete."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from msgspec import Struct
 from holdfast.errors import InstanceNotFound, TaskClosed, TaskNotFound
 from holdfast.model.record_rows import RecordQuery
 from holdfast.model.tasks import LIVE, ROLE, TASK, USER, Task, TaskState, task_of
-from holdfast.runtime.cluster.node import Node
 from holdfast.runtime.commits.jobs.task import ClaimTask, CompleteTask, ReleaseTask, TaskJob
+from holdfast.runtime.facade import Runtime
 
 
 class TaskPage(Struct, frozen=True, kw_only=True):
@@ -24,8 +24,8 @@ class TaskPage(Struct, frozen=True, kw_only=True):
 class Tasks:
     """Tasks of one tenant. `roles` limits people to what is meant for them; None trusts whoever asks."""
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
 
     async def list(
         self,
@@ -40,7 +40,7 @@ class Tasks:
         """Latest first: all, or those that are meant for a user, for their roles, or for anybody."""
         owners = () if for_user is None else (USER + for_user, *(ROLE + role for role in sorted(roles)), "")
         query = RecordQuery(
-            tenant=self._node.tenant,
+            tenant=self._runtime.tenant,
             kind=TASK,
             owners=owners,
             states=tuple(states),
@@ -48,13 +48,13 @@ class Tasks:
             limit=limit + 1,
             after=after or "",
         )
-        rows = await self._node.store.list_records(query)
-        total = await self._node.store.count_records(query)
+        rows = await self._runtime.store.list_records(query)
+        total = await self._runtime.store.count_records(query)
         cursor = rows[limit - 1].cursor if len(rows) > limit else None
         return TaskPage(items=tuple(task_of(row) for row in rows[:limit]), total=total, cursor=cursor)
 
     async def get(self, task_id: str) -> Task:
-        row = await self._node.store.get_record(self._node.tenant, TASK, task_id)
+        row = await self._runtime.store.get_record(self._runtime.tenant, TASK, task_id)
         if row is None:
             raise TaskNotFound(task_id)
         return task_of(row)
@@ -62,12 +62,12 @@ class Tasks:
     async def claim(self, task_id: str, who: str, *, roles: Collection[str] | None = None) -> Task:
         """From now on it is theirs. Claiming what one has claimed already does nothing."""
         task = await self.get(task_id)
-        return await self._done(ClaimTask(task.instance_id, task_id, who, roles), task)
+        return await self._done(ClaimTask(self._runtime.key(task.instance_id), task_id, who, roles), task)
 
     async def release(self, task_id: str, who: str, *, roles: Collection[str] | None = None) -> Task:
         """Others may claim it again."""
         task = await self.get(task_id)
-        return await self._done(ReleaseTask(task.instance_id, task_id, who, roles), task)
+        return await self._done(ReleaseTask(self._runtime.key(task.instance_id), task_id, who, roles), task)
 
     async def complete(
         self, task_id: str, who: str, answer: Any = None, *, roles: Collection[str] | None = None
@@ -78,7 +78,9 @@ class Tasks:
         """
         task = await self.get(task_id)
         try:
-            return await self._done(CompleteTask(task.instance_id, task_id, who, roles, answer), task)
+            return await self._done(
+                CompleteTask(self._runtime.key(task.instance_id), task_id, who, roles, answer), task
+            )
         except TaskClosed:
             now = await self.get(task_id)
             if (now.state, now.completed_by, now.answer) == (TaskState.COMPLETED, who, answer):
@@ -87,12 +89,9 @@ class Tasks:
 
     async def _done(self, job: TaskJob, task: Task) -> Task:
         if not task.is_live:
-            job.refuse(TaskClosed(task.id, task.state))
-        else:
-            self._node.submit(job)
-        assert job.answer is not None
+            raise TaskClosed(task.id, task.state)
         try:
-            await job.answer
+            await self._runtime.ask(job)
         except InstanceNotFound:
             raise TaskNotFound(task.id) from None
         return await self.get(task.id)

@@ -1,173 +1,185 @@
-"""The runtime: instances with storage. Whoever asks here gets an answer only after the commit."""
+"""The facade: everything that applications, the server, the command line and `management` call on a running node.
+
+A `Runtime` is the view of one tenant. Every method that changes an instance returns after its commit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from holdfast import telemetry
-from holdfast.errors import BookmarkNotFound, ExecutionError, InstanceNotFound
+from holdfast.errors import BookmarkNotFound, ExecutionError, KeyReused
 from holdfast.execution import delivery
 from holdfast.execution.activation_slot import no_slot
 from holdfast.execution.plan import Plan
-from holdfast.management.definitions.versions import Definitions, Engine
-from holdfast.management.instances.client import InstanceClient
-from holdfast.model.catalog import Which
+from holdfast.model.catalog import TriggerRow, Which
 from holdfast.model.guard import Guard, idempotency_key
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.ids import checked_id
-from holdfast.model.inputs import check_inputs
-from holdfast.model.instance import Bookmark, JournalEntry
-from holdfast.model.storable_text import storable
-from holdfast.model.stored import InstanceRow
+from holdfast.model.instance import Bookmark
+from holdfast.model.schedule import Rule
+from holdfast.model.stored import InstanceKey
 from holdfast.model.ticket import Ticket
-from holdfast.ports import Outlet, WorkflowDispatcher
-from holdfast.runtime import waits
-from holdfast.runtime.cluster.node import Node, OnLine
-from holdfast.runtime.commits.conflicts import other_request, place_taken
-from holdfast.runtime.commits.jobs.base import Answer, CancelJob, Job, ResumeJob, RetryJob, StartJob
-from holdfast.runtime.commits.large_values import is_split
-from holdfast.runtime.commits.snapshots import Moment, moments, state_at
-from holdfast.runtime.commits.state_codec import decode_journal, decode_state
-from holdfast.runtime.dispatchers.dispatch_events import Announced
+from holdfast.model.wake_keys import key_of
+from holdfast.model.work import EffectRow, ScheduleRow, WorkRow
+from holdfast.ports import WorkflowDispatcher
+from holdfast.runtime.commits.activation_slots import slot_holder
+from holdfast.runtime.commits.console_lines import OnLine
+from holdfast.runtime.commits.jobs.base import Answer, Job
+from holdfast.runtime.commits.jobs.control import CancelJob, RetryJob, slot_taken
+from holdfast.runtime.commits.jobs.operator import Asked, ResumeVerb
+from holdfast.runtime.commits.jobs.resume import ResumeJob
+from holdfast.runtime.commits.jobs.start import Start, StartJob
+from holdfast.runtime.dispatchers.dispatch_events import AnnouncedDispatcher
 from holdfast.runtime.dispatchers.durable import DurableDispatcher
 from holdfast.runtime.dispatchers.inline import InlineDispatcher
-from holdfast.runtime.dispatchers.stimulus_sender import Stimuli
-from holdfast.runtime.outbox.relay import Relay
-from holdfast.runtime.plans.triggers import Triggers
+from holdfast.runtime.dispatchers.stimulus_sender import StimulusSender
+from holdfast.runtime.parts import RuntimeParts
+from holdfast.runtime.plans.version_lookup import require_version
+from holdfast.runtime.reads import InstanceReads
 from holdfast.runtime.result import RunResult
+from holdfast.runtime.stimuli.inbox_expiry import InboxExpiry
+from holdfast.runtime.stimuli.matching import BookmarkMatcher
 
-if TYPE_CHECKING:
-    from holdfast.management.instances.alterations import Alterations
-    from holdfast.management.instances.operators import Operators
-    from holdfast.management.nodes import Nodes
-    from holdfast.management.schedules import Schedules
-    from holdfast.management.tasks import Tasks
+MakeDispatcher = Callable[[Any], WorkflowDispatcher]
 
 
-class Runtime:
-    """Starts, resumes, cancels and reads instances of one tenant on one node."""
+class Runtime(InstanceReads):
+    """Starts, resumes, cancels and reads instances of one tenant."""
 
     def __init__(
         self,
-        node: Node,
-        engine: Engine,
+        parts: RuntimeParts,
+        tenant: str,
+        plan_of: Callable[[Any], Plan],
         *,
-        dispatcher: Callable[[Runtime], WorkflowDispatcher] | None = None,
-        deployment: str = "",
-        outlets: Iterable[Outlet] = (),
+        make_dispatcher: MakeDispatcher | None = None,
     ) -> None:
-        self.node = node
-        node.outlets = tuple(outlets)
-        self.relay = Relay(node)
-        self._deployment = deployment
-        self.engine = engine
-        self._plan_of = engine.plan
-        self._make_dispatcher = dispatcher
-        node.pins.workshop = engine
+        super().__init__(parts, tenant)
+        self.plan_of = plan_of
+        self.clock = parts.clock
+        self.services = parts.services
+        self.calendar = parts.calendar
+        self.membership = parts.membership
+        self.liveness = parts.liveness
+        self.intake = parts.intake
+        self.log = parts.log
+        self._lanes = parts.lanes
+        self._make_dispatcher = make_dispatcher
 
-    # -- parts, made when they are first asked for ---------------------------------------------------------------------
+    # -- life ----------------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def definitions(self) -> Definitions:
-        return Definitions(self.node, self.engine, self._deployment)
+    async def __aenter__(self) -> Self:
+        await self._parts.life.start()
+        return self
 
-    @cached_property
-    def triggers(self) -> Triggers:
-        return Triggers(self.node)
+    async def __aexit__(self, *error: object) -> None:
+        await self._parts.life.stop()
 
-    @cached_property
-    def schedules(self) -> Schedules:
-        from holdfast.management.schedules import Schedules
+    def take_work(self) -> None:
+        """Take work of the queues from now on, take over from dead nodes, and deliver the outbox."""
+        self._parts.life.take_work()
 
-        return Schedules(self.node)
+    async def drain(self, limit: timedelta) -> bool:
+        """Take no new work and wait until the work in hand has ended; False if the limit passed first."""
+        return await self._parts.life.drain(limit)
 
-    @cached_property
-    def nodes(self) -> Nodes:
-        from holdfast.management.nodes import Nodes
+    # -- collaborators of this tenant ----------------------------------------------------------------------------------
 
-        return Nodes(self.node)
+    @property
+    def matcher(self) -> BookmarkMatcher:
+        return self._parts.matcher
 
-    @cached_property
-    def tasks(self) -> Tasks:
-        from holdfast.management.tasks import Tasks
-
-        return Tasks(self.node)
-
-    @cached_property
-    def alterations(self) -> Alterations:
-        from holdfast.management.instances.alterations import Alterations
-
-        return Alterations(self.node)
-
-    @cached_property
-    def operators(self) -> Operators:
-        from holdfast.management.instances.operators import Operators
-
-        return Operators(self.node)
+    @property
+    def expiry(self) -> InboxExpiry:
+        return self._parts.expiry
 
     @cached_property
     def durable(self) -> DurableDispatcher:
-        """What it accepts is in the store before it answers."""
+        """The dispatcher that stores a request before it answers."""
         return DurableDispatcher(self)
 
     @cached_property
     def inline(self) -> InlineDispatcher:
-        """Does what it is asked at once, here."""
+        """The dispatcher that executes a request at once, here."""
         return InlineDispatcher(self)
 
     @cached_property
-    def dispatcher(self) -> Announced:
-        """The one that was given to `Holdfast(dispatcher=…)`, else `durable`; it tells before and after each request."""
-        return Announced(self, self.durable if self._make_dispatcher is None else self._make_dispatcher(self))
+    def dispatcher(self) -> AnnouncedDispatcher:
+        """The dispatcher of `Holdfast(dispatcher=…)`, else `durable`; it emits an event before and after each request."""
+        inner: WorkflowDispatcher = self.durable if self._make_dispatcher is None else self._make_dispatcher(self)
+        return AnnouncedDispatcher(self, inner)
 
     @cached_property
-    def stimuli(self) -> Stimuli:
-        return Stimuli(self)
-
-    def client(self, instance_id: str) -> InstanceClient:
-        """One instance, from outside."""
-        return InstanceClient(self, instance_id)
+    def stimuli(self) -> StimulusSender:
+        return StimulusSender(self)
 
     def new_id(self) -> str:
-        """An id for an instance; it differs from all other ids and sorts by time."""
-        return self.node.next_id()
+        """A unique id for an instance; ids sort by time."""
+        return self.membership.next_id()
+
+    # -- jobs ----------------------------------------------------------------------------------------------------------
+
+    def submit(self, job: Job) -> None:
+        """Queue a job in the lane of its instance."""
+        self._lanes.submit(job)
+
+    async def ask(self, job: Job) -> Answer:
+        """Queue a job and wait for its commit. A caller that stops waiting cancels the answer, not the job (rule M1)."""
+        return await self._lanes.ask(job)
+
+    def take_rows(self, rows: Iterable[WorkRow]) -> None:
+        """Execute work rows now, whether they are due or not."""
+        self._parts.poller.take(rows)
+
+    def take_own(self, rows: Iterable[WorkRow], kinds: Iterable[str] | None = None) -> None:
+        """Execute rows that were just added, if this node serves their queue."""
+        if kinds is None:
+            self._parts.poller.take_own(rows)
+        else:
+            self._parts.poller.take_own(rows, frozenset(kinds))
+
+    @property
+    def takes_own(self) -> bool:
+        """Whether this node executes rows of the tenant's default queue that it adds itself."""
+        return self._parts.poller.takes_own_of(self.tenant)
+
+    def listen(self, instance_id: str, on_line: OnLine) -> None:
+        """Call `on_line` with every line that the instance writes on this node, until it ends."""
+        self._parts.lines.listen(self.key(instance_id), on_line)
 
     async def run_step(self, ticket: Ticket) -> bool:
         """Run the step that a ticket names and wait until it ends; False if it did not begin here.
 
-        For carriers with workers of their own, such as Celery."""
-        return await self.node.steps.run_to_end(ticket)
+        For carriers with workers of their own, such as Celery.
+        """
+        return await self._parts.steps.run_to_end(ticket)
 
-    def take_work(self) -> None:
-        """From now on also do what others left, take over from nodes that died, and deliver what is to leave."""
-        self.node.take_work()
-        self.relay.start()
-        self.definitions.reuse.start()
-
-    async def __aenter__(self) -> Self:
-        await self.node.start()
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self.relay.stop()
-        await self.definitions.reuse.stop()
-        await self.node.stop()
+    # -- definitions ---------------------------------------------------------------------------------------------------
 
     async def current_plan(self, definition_id: str, which: int | Which = Which.PUBLISHED) -> tuple[Plan, str]:
-        """What instances of a version run, and the content that they pin; as current as `epochs` keeps it."""
-        current = self.node.pins.current
+        """Plan and content of a version; at most a second behind a publish on another node. Raises `DefinitionNotFound`, or
+        `DefinitionNotPublished` if there is no published version."""
         wanted = (Which.PUBLISHED, Which.LATEST) if which is Which.LATEST_OR_PUBLISHED else (which,)
         for item in wanted:
-            label = await current.version(definition_id, item)
+            label = await self.plans.current.version(definition_id, item)
             if label is not None:
-                return await self.node.pins.plan(label.content), label.content
-        await self.definitions.get(definition_id, which)  # Raises what is wrong.
-        return await self.definitions.plan(definition_id, which)
+                return await self.plans.plan(label.content), label.content
+        label = await require_version(self.store, self.tenant, definition_id, which)
+        return await self.plans.plan(label.content), label.content
 
-    # -- starting ------------------------------------------------------------------------------------------------------
+    async def find_triggers(self, type_name: str, payload: Any) -> list[TriggerRow]:
+        """Triggers of published definitions that a stimulus of that type and payload fits."""
+        rows = await self.plans.current.triggers([key_of(type_name, payload)])
+        return [row for row in rows if row.type == type_name]
+
+    async def slot_holder(self, plan: Plan, correlation_id: str | None) -> str | None:
+        """The instance that prevents another start of the definition (rule M2)."""
+        return await slot_holder(self.store, self.tenant, plan, correlation_id)
+
+    # -- start ---------------------------------------------------------------------------------------------------------
 
     async def start(
         self,
@@ -187,60 +199,80 @@ class Runtime:
     ) -> Answer:
         """Start an instance and run its first segment; the answer comes after the commit.
 
-        Nothing is started if the `idempotency` key was used before, or if the definition allows one instance at a time
-        and one is running: the answer names the instance that holds the key or the place. `on_line` hears what the
-        instance writes on this node until it ends.
+        Nothing is started if the `idempotency` key was used before, or if the definition allows one instance at a time and
+        one is running: the answer then names the instance that holds the key or the slot. `on_line` is called with the lines
+        that the instance writes on this node until it ends.
         """
-        node = self.node
-        plan = self._plan_of(workflow)
-        checked = check_inputs(plan.definition, inputs or {}, plan.types)
-        identity = checked_id(instance_id, "instance id") if instance_id is not None else node.next_id()
-        if correlation_id is not None or name is not None:
-            storable(correlation_id, "correlation id")
-            storable(name, "name")
-        guards: tuple[Guard, ...] = ()
-        if idempotency is not None:
-            body = stimulus_hash(dict(checked), types=plan.types)
-            guards = (idempotency_key(operation="start", target=plan.definition.id, key=idempotency, fingerprint=body),)
-        content = node.pins.known(plan) or await node.pins.pin(plan)
-        if plan.slot is not no_slot and not guards:
-            holder = await node.slot_holder(plan, correlation_id)
-            if holder is not None:
-                return Answer(existing=holder)
-        if on_line is not None:
-            node.listen(identity, on_line)
-        own_trace = telemetry.trace_for(identity)
-        job = StartJob(
-            identity,
-            plan,
-            content,
-            lambda: delivery.start(
-                plan,
-                id=identity,
-                now=node.clock.now_ns,
-                services=node.services,
-                inputs=checked,
-                correlation_id=correlation_id,
-                name=name,
-                trigger=trigger,
-                trigger_payload=trigger_payload,
-                flowchart_mode=flowchart_mode,
-                principal=principal,
-                trace=trace or own_trace,
-            ),
-            guards,
+        plan = self.plan_of(workflow)
+        plans = self.plans
+        key = InstanceKey(
+            self.tenant,
+            self.membership.next_id() if instance_id is None else checked_id(instance_id, "instance id"),
         )
-        assert job.answer is not None
-        node.submit(job)
-        return await job.answer
+        start = Start(
+            key=key,
+            plan=plan,
+            content=plans.known(plan) or await plans.pin(plan),
+            inputs=inputs or {},
+            correlation_id=correlation_id,
+            name=name,
+            trigger=trigger,
+            trigger_payload=trigger_payload,
+            flowchart_mode=flowchart_mode,
+            principal=principal,
+            trace=trace,
+        )
+        job = StartJob(start)
+        if idempotency is not None:
+            body = stimulus_hash(dict(job.inputs), types=plan.types)
+            job.guards = (
+                idempotency_key(operation="start", target=plan.definition.id, key=idempotency, fingerprint=body),
+            )
+        elif plan.slot is not no_slot and (holder := await self.slot_holder(plan, correlation_id)) is not None:
+            return Answer(existing=holder)
+        if on_line is not None:
+            self._parts.lines.listen(key, on_line)
+        return await self._lanes.ask(job)
 
-    async def ask(self, job: Job) -> Answer:
-        """Hand a job to its lane and wait for the commit. Who gives up waiting cancels the answer, not the job (rule M1)."""
-        assert job.answer is not None
-        self.node.submit(job)
-        return await job.answer
+    async def http_start(
+        self,
+        trigger: TriggerRow,
+        instance_id: str,
+        payload: Any,
+        guard: Guard | None,
+        *,
+        correlation_id: str | None = None,
+        principal: str | None = None,
+        trace: str | None = None,
+    ) -> Answer:
+        """Start an instance by the trigger that an HTTP request matched; the answer names the holder of a taken key or
+        slot."""
+        plan = await self.plans.plan(trigger.content)
+        if guard is None and (holder := await self.slot_holder(plan, correlation_id)) is not None:
+            return Answer(existing=holder)
+        start = Start(
+            key=self.key(instance_id),
+            plan=plan,
+            content=trigger.content,
+            lenient=True,
+            correlation_id=correlation_id,
+            trigger=trigger.activity_id,
+            trigger_payload=payload,
+            principal=principal,
+            trace=trace,
+        )
+        return await self._lanes.ask(StartJob(start, () if guard is None else (guard,)))
 
-    # -- going on ------------------------------------------------------------------------------------------------------
+    async def http_resume(self, instance_id: str, bookmark_id: str, payload: Any, guard: Guard | None) -> Answer:
+        """Resume the bookmark that an HTTP request matched."""
+        guards = () if guard is None else (guard,)
+        return await self._lanes.ask(ResumeJob(self.key(instance_id), bookmark_id, payload, guards=guards))
+
+    async def begin_schedule(self, row: ScheduleRow, rule: Rule, due: datetime) -> Answer:
+        """Start an instance as the schedule would; the schedule keeps its due time."""
+        return await self._parts.scheduler.begin(row, rule, due, None)
+
+    # -- resume, cancel, retry -----------------------------------------------------------------------------------------
 
     async def resume(
         self,
@@ -252,25 +284,25 @@ class Runtime:
         who: str | None = None,
         on_line: OnLine | None = None,
     ) -> RunResult:
-        """Resume a bookmark (the only one, if none is named); once with the same key. `who` is an operator, for the journal."""
+        """Resume a bookmark (the only one, if none is named); once per idempotency key. `who` is an operator, for the
+        journal."""
         guards: tuple[Guard, ...] = ()
         if idempotency is not None:
-            body = stimulus_hash(bookmark, payload)  # As it was asked: what waits may be another one by now.
+            body = stimulus_hash(bookmark, payload)  # Of the request: another bookmark may wait by now.
             guards = (idempotency_key(operation="resume", target=instance_id, key=idempotency, fingerprint=body),)
         if bookmark is None:
             if guards and await self._was_done(guards[0]):
                 return await self.read(instance_id)
             bookmark = self.only_bookmark(await self.read(instance_id)).id
+        key = self.key(instance_id)
         if on_line is not None:
-            self.node.listen(instance_id, on_line)
+            self._parts.lines.listen(key, on_line)
         if who is None:
-            job = ResumeJob(instance_id, bookmark, payload, guards=guards)
+            job = ResumeJob(key, bookmark, payload, guards=guards)
         else:
-            from holdfast.runtime.commits.jobs.operator import Asked, ResumeVerb
-
-            job = ResumeVerb(instance_id, Asked(who), bookmark, payload, guards)
+            job = ResumeVerb(key, Asked(who), bookmark, payload, guards)
         try:
-            answer = await self.ask(job)
+            answer = await self._lanes.ask(job)
         except ExecutionError:
             if guards and await self._was_done(guards[0]):
                 return await self.read(instance_id)
@@ -278,50 +310,24 @@ class Runtime:
         return answer.result or await self.read(instance_id)
 
     async def _was_done(self, key: Guard) -> bool:
-        """Whether a request with this key was committed: then it is why this one finds nothing to do."""
-        row = await self.node.store.find_guard(self.node.tenant, key.ref)
+        """Whether a request with this key was committed: then this one finds nothing to do."""
+        row = await self.store.find_guard(self.tenant, key.ref)
         if row is not None and row.fingerprint != key.fingerprint:
-            raise other_request(row.instance_id)
+            raise KeyReused("", row.instance_id)
         return row is not None
 
     async def cancel(self, instance_id: str, *, terminate: bool = False) -> RunResult:
-        answer = await self.ask(CancelJob(instance_id, "canceled", finalize=not terminate))
+        answer = await self._lanes.ask(CancelJob(self.key(instance_id), "canceled", finalize=not terminate))
         return answer.result or await self.read(instance_id)
 
     async def retry(self, instance_id: str) -> RunResult:
-        """Run the failed activities of a faulted instance again. It takes its place again, or is refused (rule M2)."""
-        row = await self.node.row(instance_id)
-        holder = await self.node.slot_holder(await self.node.pins.plan(row.content), row.correlation_id)
+        """Run the failed activities of a faulted instance again. It takes its slot again, or is refused (rule M2)."""
+        row = await self.row(instance_id)
+        holder = await self.slot_holder(await self.plans.plan(row.content), row.correlation_id)
         if holder is not None and holder != instance_id:
-            raise place_taken(instance_id, holder)
-        answer = await self.ask(RetryJob(instance_id))
+            raise slot_taken(instance_id, holder)
+        answer = await self._lanes.ask(RetryJob(self.key(instance_id)))
         return answer.result or await self.read(instance_id)
-
-    async def fork(
-        self,
-        instance_id: str,
-        *,
-        version: int | None = None,
-        new_id: str | None = None,
-        who: str,
-        why: str | None = None,
-    ) -> str:
-        """A copy that goes its own way from the state that this one is in, or was in at a version whose state is kept
-        (`history = snapshots`); its id (rule M19)."""
-        from holdfast.management.instances.fork import fork
-
-        return await fork(self.node, instance_id, version=version, new_id=new_id, who=who, why=why)
-
-    async def moments(self, instance_id: str) -> list[Moment]:
-        """Versions whose state is kept, oldest first: with `history = snapshots` all of them."""
-        return await moments(self.node, instance_id)
-
-    async def read_at(self, instance_id: str, version: int) -> RunResult:
-        """The instance as that commit left it."""
-        kept = await state_at(self.node, instance_id, version)
-        plan = await self.node.pins.plan(kept.content)
-        live = decode_state(kept.state, plan, self.node.clock.now_ns, self.node.services, kept.values)
-        return RunResult(live, [], {})
 
     @staticmethod
     def only_bookmark(result: RunResult) -> Bookmark:
@@ -332,55 +338,12 @@ class Runtime:
             raise BookmarkNotFound("(none named)", instance_id=result.instance_id, open_ids=listed)
         return waiting[0]
 
-    # -- reading -------------------------------------------------------------------------------------------------------
-
-    async def read(self, instance_id: str) -> RunResult:
-        """The instance as it is stored."""
-        return await self._result(*await self.node.state(instance_id))
-
-    async def _result(self, row: InstanceRow, values: Mapping[str, bytes]) -> RunResult:
-        plan = await self.node.pins.plan(row.content)
-        return RunResult(decode_state(row.state, plan, self.node.clock.now_ns, self.node.services, values), [], {})
-
-    async def find(self, instance_id: str) -> RunResult | None:
-        """The instance as it is stored; None if it is not there (yet)."""
-        try:
-            return await self.read(instance_id)
-        except InstanceNotFound:
-            return None
-
-    async def journal(self, instance_id: str, *, after: int = 0, limit: int = 1000) -> list[JournalEntry]:
-        """What happened, in order: the entries of at most `limit` commits whose version is above `after`."""
-        row = await self.node.row(instance_id)
-        plan = await self.node.pins.plan(row.content)
-        segments = await self.node.store.read_journal(self.node.tenant, instance_id, after=after, limit=limit)
-        return [entry for segment in segments for entry in decode_journal(segment.data, plan, segment.first)]
-
-    # -- recovering ----------------------------------------------------------------------------------------------------
+    # -- effects of dead nodes -----------------------------------------------------------------------------------------
 
     async def recover(self, instance_id: str) -> int:
-        """Take over what dead nodes left of this instance: effects without a result run again, as their `on_lost` says; how
-        many. Effects of nodes that are alive are left alone, and those that are held: see `operators.recover`."""
-        return await self.node.takeover.recover(instance_id)
+        """Take over the effects that dead nodes left of this instance, as their `on_lost` says; returns their number."""
+        return await self._parts.reaper.recover(self.key(instance_id))
 
-    async def settle(self, instance_id: str) -> RunResult:
-        """Wait until nothing of the instance runs on this node any more: no effect, no job; then read it, unless it ended
-        here for good."""
-        ended = await self.node.watching.rest(instance_id)
-        return await (self.read(instance_id) if ended is None or is_split(ended.state) else self._result(ended, {}))
-
-    async def settled(self, instance_id: str) -> None:
-        await self.node.watching.rest(instance_id)
-
-    async def wait_burst(self, instance_id: str, limit: timedelta, *, above: int = 0) -> str:
-        """Wait until the instance has ended or waits for something outside, at a version above that one, wherever it runs;
-        its status then, or when the time is over."""
-        return await waits.burst(self.node, instance_id, limit, above)
-
-    async def wait_settled(self, stimulus_id: str, limit: timedelta) -> bool:
-        """Wait until a stimulus was matched on this node; False if the time is over before."""
-        return await waits.settled(self.node, stimulus_id, limit)
-
-    async def wait_at_rest(self, instance_id: str) -> RunResult:
-        """Wait until the instance has ended, wherever it runs."""
-        return await waits.at_rest(self.node, lambda: self.read(instance_id))
+    async def held_effects(self, instance_id: str) -> list[EffectRow]:
+        """Effects that `on_lost: hold` keeps from running again."""
+        return await self._parts.reaper.held(self.key(instance_id))

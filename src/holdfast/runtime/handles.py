@@ -1,4 +1,4 @@
-"""Instances as whoever started them sees them: `handle = await app.start(fulfil, order_id)`, `await handle.result()`."""
+"""Handles of instances, for the code that starts them: `handle = await app.start(fulfil, order_id)`, `await handle.result()`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from datetime import timedelta
 from inspect import isawaitable, signature
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from holdfast.authoring.compiled import WorkflowFunction
 from holdfast.authoring.start_options import Call, StartOptions
@@ -17,11 +17,9 @@ from holdfast.model.instance import Bookmark, Status
 from holdfast.ports import WorkTables
 from holdfast.runtime.commits import work_rows
 from holdfast.runtime.dispatchers.event_names import named_event
+from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
-from holdfast.runtime.waits import LOOK_AGAIN
-
-if TYPE_CHECKING:
-    from holdfast.runtime.facade import Runtime
+from holdfast.runtime.waits import POLL
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,20 +28,21 @@ Startable = WorkflowFunction[P, R] | Call[P, R]
 
 
 class Handle(Generic[R]):
-    """One instance. It is only an id and a runtime: make it again anywhere with `app.handle(workflow, id)`."""
+    """One instance: its id and a runtime. `app.handle(workflow, id)` makes another handle of the same instance."""
 
     def __init__(self, runtime: Runtime, instance_id: str, *, returns: bool = True, work_id: str | None = None) -> None:
         self._runtime = runtime
         self._returns = returns
         self._work_id = work_id
-        """The row that starts it, if that was written in somebody's transaction."""
+        """The work row that starts it, if the row was written in a transaction of the application."""
         self.id = instance_id
 
     async def result(self, *, timeout: timedelta | None = None) -> R:
-        """Wait until it has ended, wherever it runs; what the workflow returned (of a workflow of objects: its outputs).
+        """Wait until the instance has ended, on any node; returns the result of the workflow (of a workflow of objects: its
+        outputs).
 
-        Raises `InstanceFaulted` if it failed, and `NoResult` if it was canceled, if its start was not committed, or if it has
-        not ended when the time is over: it goes on, and may be waited for again.
+        Raises `InstanceFaulted` if the instance failed, and `NoResult` if it was canceled, if its start was not committed, or at
+        the timeout. After a timeout the instance continues; call `result` again to wait longer.
         """
         ended = await self._ended(timeout)
         if ended.status is Status.FINISHED:
@@ -66,7 +65,7 @@ class Handle(Generic[R]):
         raise _unfinished(self.id, found)
 
     async def status(self) -> Status:
-        """Where it is in its life; `pending` until somebody has begun with it."""
+        """The status of the instance; `pending` until a node has begun it."""
         try:
             return (await self._runtime.read(self.id)).status
         except InstanceNotFound:
@@ -75,18 +74,19 @@ class Handle(Generic[R]):
             raise
 
     async def cancel(self, *, terminate: bool = False) -> None:
-        """Cancel it: `finally` parts and compensations run first, unless it is to be terminated."""
+        """Cancel the instance. `finally` parts and compensations run first, unless `terminate` is set."""
         await self._there()
         await self._runtime.cancel(self.id, terminate=terminate)
 
     async def send(self, event: Any, payload: Any = None) -> None:
-        """Send it an event: an object of its class, or a name with a payload. Kept until the instance waits for it."""
+        """Send an event to the instance: an object of the event's class, or a name with a payload. The event is kept until the
+        instance waits for it."""
         await self._there()
         name, brought = named_event(event, payload)
         await self._runtime.stimuli.event(name, brought, instance_id=self.id)
 
     async def _there(self) -> None:
-        """Wait until the instance is stored; refuse to wait for a transaction that is still open, or was rolled back."""
+        """Wait until the instance is stored. Raises `NoResult` if the transaction is still open, or was rolled back."""
         if self._work_id is None:
             return
         seen = -1
@@ -97,19 +97,19 @@ class Handle(Generic[R]):
                     "pending",
                     "the transaction that starts it is not committed. Commit it first; after a rollback there is nothing.",
                 )
-            seen = await self._runtime.node.store.wait_for_change(seen, LOOK_AGAIN)
+            seen = await self._runtime.store.wait_for_change(seen, POLL)
         self._work_id = None
 
     async def _is_stored(self) -> bool:
         try:
-            await self._runtime.node.row(self.id)
+            await self._runtime.row(self.id)
         except InstanceNotFound:
             return False
         return True
 
     async def _is_waiting(self) -> bool:
         assert self._work_id is not None
-        return await work_tables(self._runtime).has_work(self._runtime.node.tenant, self._work_id)
+        return await work_tables(self._runtime).has_work(self._runtime.tenant, self._work_id)
 
     def __repr__(self) -> str:
         return f"<instance {self.id}>"
@@ -172,19 +172,18 @@ def _inputs(workflow: Workflow, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     return dict(kwargs)
 
 
-# -- in somebody's transaction -----------------------------------------------------------------------------------------
+# -- in a transaction of the caller ------------------------------------------------------------------------------------
 
 
 async def start_in(
     runtime: Runtime, session: Any, workflow: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Handle[Any]:
-    """Write the start into a transaction of the caller's: it happens if that is committed, and not at all if not."""
-    node = runtime.node
+    """Write the start into a transaction of the caller: the instance starts if the transaction is committed."""
     target, options = _taken_apart(workflow)
     if options.idempotency_key is not None:
         raise DefinitionError("In your own transaction a start needs no idempotency key: give an instance_id instead.")
-    plan = runtime.engine.plan(target)
-    content = node.pins.known(plan)
+    plan = runtime.plan_of(target)
+    content = runtime.plans.known(plan)
     if content is None:
         raise DefinitionError(
             f"'{plan.definition.id}' is not in the store yet, and your transaction cannot wait for that. "
@@ -192,15 +191,15 @@ async def start_in(
         )
     inputs = check_inputs(plan.definition, _inputs(target, args, kwargs), plan.types)
     row = work_rows.outside_start(
-        node.tenant,
-        options.instance_id or node.next_id(),
+        runtime.tenant,
+        options.instance_id or runtime.new_id(),
         plan.definition.id,
         inputs,
         types=plan.types,
         content=content,
         correlation_id=options.correlation_id,
         name=options.name,
-        now=node.clock.now(),
+        now=runtime.clock.now(),
     )
     for statement, values in work_tables(runtime).work_statements(row):
         await _execute(session, statement, values)
@@ -209,7 +208,7 @@ async def start_in(
 
 
 async def _execute(session: Any, statement: str, values: Mapping[str, Any]) -> None:
-    """A SQLAlchemy session or connection, with or without asyncio."""
+    """Execute a statement on a SQLAlchemy session or connection, with or without asyncio."""
     from sqlalchemy import text
 
     done = session.execute(text(statement), values)
@@ -218,7 +217,7 @@ async def _execute(session: Any, statement: str, values: Mapping[str, Any]) -> N
 
 
 def work_tables(runtime: Runtime) -> WorkTables:
-    store = runtime.node.store
+    store = runtime.store
     if not isinstance(store, WorkTables):
         raise HoldfastError(
             "A start in your own transaction needs the tables of Holdfast in the same database: "

@@ -1,6 +1,6 @@
-"""Looks for rows of some queues, and waits for the next: until it is due, or until anybody has committed something.
+"""Watches queues of the work table: whether a row is due, and waiting until one is due or until any commit.
 
-One question for each look: a node wakes with every commit of the cluster, and nearly always there is nothing for it.
+Each look is one cheap query: every commit of the cluster wakes every node, and nearly always without work for it.
 """
 
 from __future__ import annotations
@@ -10,28 +10,30 @@ from datetime import timedelta
 
 from holdfast.ports import Store
 
-POLL = timedelta(milliseconds=250)
-BREATH = timedelta(milliseconds=20)
-"""Between two looks at the table while rows of it are in hand: a commit that ends one is a change, and wakes sooner."""
+POLL_INTERVAL = timedelta(milliseconds=250)
+"""Longest pause between two looks at the table."""
+BUSY_INTERVAL = timedelta(milliseconds=20)
+"""Pause between two looks while all due rows are claimed: the commit that ends one of them also ends the pause."""
 NOTHING = timedelta(0)
 
 
-class Lookout:
+class QueueWatch:
     def __init__(self, store: Store, queues: Sequence[str]) -> None:
         self._store = store
         self._queues = queues
-        self._seen = 0
-        self._left = NOTHING
+        self._seen_change = 0
+        self._until_due = NOTHING
 
     async def is_due(self) -> bool:
-        """Whether there is a row to be taken; it may be in somebody's hands."""
-        left = await self._store.until_due(self._queues)
-        self._left = POLL if left is None else left
-        return self._left <= NOTHING
+        """Whether a row is due. A node may have claimed the row already."""
+        until_due = await self._store.until_due(self._queues)
+        self._until_due = POLL_INTERVAL if until_due is None else until_due
+        return self._until_due <= NOTHING
 
     async def wait(self) -> None:
-        """After a look that came to nothing. Rows that are due are in somebody's hands then."""
-        await self.rest(BREATH if self._left <= NOTHING else min(self._left, POLL))
+        """Wait after a look that found no row to take. Rows that are due are claimed then."""
+        await self.rest(BUSY_INTERVAL if self._until_due <= NOTHING else min(self._until_due, POLL_INTERVAL))
 
-    async def rest(self, time: timedelta = POLL) -> None:
-        self._seen = await self._store.wait_for_change(self._seen, time)
+    async def rest(self, time: timedelta = POLL_INTERVAL) -> None:
+        """Wait for the next commit of any node, at most for the given time."""
+        self._seen_change = await self._store.wait_for_change(self._seen_change, time)

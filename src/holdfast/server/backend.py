@@ -15,15 +15,15 @@ from starlette.requests import HTTPConnection
 from holdfast.engine import Holdfast
 from holdfast.identity.accounts import Accounts
 from holdfast.identity.tokens import ResumeClaims
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.catalog import DefinitionContent, DefinitionQuery, DefinitionVersion, Which
 from holdfast.ports import Authenticator, Store
-from holdfast.runtime.facade import Runtime
 from holdfast.server.live.watch import Watch
 from holdfast.server.security import Security
 from holdfast.server.upkeep import sweeping
 
 if TYPE_CHECKING:
-    from holdfast.runtime.observability.metrics import Metrics
+    from holdfast.management.metrics import Metrics
 
 FACTS_MAX = 5_000
 
@@ -76,7 +76,7 @@ class Backend:
                     if not self.engine.is_open:
                         await stack.enter_async_context(self.engine)
                     await self._open_accounts(stack)
-                    self._watch = Watch(self.runtime.node)
+                    self._watch = Watch(self.runtime)
                     stack.push_async_callback(self._watch.close)
                     await self._open_metrics(stack)
                     self._stack = stack.pop_all()
@@ -99,10 +99,10 @@ class Backend:
         if self.auth:
             self.first_password = await accounts.first_admin(settings.admin_password)
         self.accounts = accounts
-        await stack.enter_async_context(sweeping(self.runtime.node, accounts))
+        await stack.enter_async_context(sweeping(self.runtime, accounts))
 
     async def _open_metrics(self, stack: AsyncExitStack) -> None:
-        from holdfast.runtime.observability.metrics import Metrics
+        from holdfast.management.metrics import Metrics
 
         self.metrics = Metrics([self.runtime])
         self.metrics.open()
@@ -116,16 +116,16 @@ class Backend:
     # -- parts ---------------------------------------------------------------------------------------------------------
 
     @property
-    def runtime(self) -> Runtime:
+    def runtime(self) -> ManagedRuntime:
         return self.engine.runtime
 
     @property
     def store(self) -> Store:
-        return self.runtime.node.store
+        return self.runtime.store
 
     @property
     def tenant(self) -> str:
-        return self.runtime.node.tenant
+        return self.runtime.tenant
 
     @property
     def watch(self) -> Watch:

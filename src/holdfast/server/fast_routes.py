@@ -1,8 +1,8 @@
-"""The hot doors: starting, dispatching, resuming and publishing events without the framework's detours.
+"""Fast routes: start, dispatch, resume and publish events without the overhead of the framework.
 
-FastAPI finds a route, solves dependencies and checks the answer in about a millisecond; these four routes are called
-thousands of times a second. A door takes the plain case: JSON that fits, or no body. Everything else it hands on, body and all,
-to the route of the same address, which is also what the OpenAPI document describes. A test asks both and compares.
+FastAPI finds a route, resolves dependencies and validates the answer in about a millisecond; these four routes are called
+thousands of times a second. A fast route serves the plain case: valid JSON, or no body. Every other request passes on, with its
+body, to the FastAPI route of the same path, which the OpenAPI document describes. A test compares the answers of both.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from holdfast.server.start_requests import Asking, Starter
 KEY_LENGTH_MAX = 200
 
 
-class Knock(NamedTuple):
-    """Who is at a door, and with what."""
+class FastRequest(NamedTuple):
+    """An admitted request with its decoded body."""
 
     server: Backend
     name: str
@@ -54,52 +54,52 @@ class Knock(NamedTuple):
 Answer = tuple[int, BaseModel, dict[str, str]]
 
 
-async def _execute(knock: Knock) -> Answer:
-    result, settled = await Starter(knock.server, knock.asking).execute(knock.name, knock.body)
+async def _execute(request: FastRequest) -> Answer:
+    result, settled = await Starter(request.server, request.asking).execute(request.name, request.body)
     headers = {INSTANCE_HEADER: result.instance_id}
     if not settled:
-        headers["Location"] = f"{knock.server.base_path}/api/instances/{result.instance_id}"
+        headers["Location"] = f"{request.server.base_path}/api/instances/{result.instance_id}"
     return 200 if settled else 202, result, headers
 
 
-async def _dispatch(knock: Knock) -> Answer:
-    result = await Starter(knock.server, knock.asking).dispatch(knock.name, knock.body)
+async def _dispatch(request: FastRequest) -> Answer:
+    result = await Starter(request.server, request.asking).dispatch(request.name, request.body)
     headers = {}
     if result.instance_ids:
         name = result.instance_ids[0]
-        headers = {INSTANCE_HEADER: name, "Location": f"{knock.server.base_path}/api/instances/{name}"}
+        headers = {INSTANCE_HEADER: name, "Location": f"{request.server.base_path}/api/instances/{name}"}
     return 202, result, headers
 
 
-async def _resume(knock: Knock) -> Answer:
-    wanted: ResumeRequest = knock.body
-    operating = Operating(knock.server, knock.who.name)
-    return 200, await operating.resume(knock.name, wanted.bookmark_id, wanted.payload, knock.key), {}
+async def _resume(request: FastRequest) -> Answer:
+    wanted: ResumeRequest = request.body
+    operating = Operating(request.server, request.who.name)
+    return 200, await operating.resume(request.name, wanted.bookmark_id, wanted.payload, request.key), {}
 
 
-async def _event(knock: Knock) -> Answer:
-    stimulus = stimulus_of(knock.body, EVENT, knock.who, knock.headers, knock.key, knock.name)
-    return 202, await sent(knock.server, stimulus), {}
+async def _event(request: FastRequest) -> Answer:
+    stimulus = stimulus_of(request.body, EVENT, request.who, request.headers, request.key, request.name)
+    return 202, await sent(request.server, stimulus), {}
 
 
-class Door(NamedTuple):
+class FastRoute(NamedTuple):
     before: str
     after: str
     permission: str
     model: type[BaseModel]
-    open: Callable[[Knock], Awaitable[Answer]]
+    open: Callable[[FastRequest], Awaitable[Answer]]
 
 
-DOORS = (
-    Door("/api/definitions/", "/execute", "definitions:execute", StartRequest, _execute),
-    Door("/api/definitions/", "/dispatch", "definitions:execute", DispatchRequest, _dispatch),
-    Door("/api/instances/", "/resume", "instances:write", ResumeRequest, _resume),
-    Door("/api/events/", "", "events:send", EventRequest, _event),
+FAST_ROUTES = (
+    FastRoute("/api/definitions/", "/execute", "definitions:execute", StartRequest, _execute),
+    FastRoute("/api/definitions/", "/dispatch", "definitions:execute", DispatchRequest, _dispatch),
+    FastRoute("/api/instances/", "/resume", "instances:write", ResumeRequest, _resume),
+    FastRoute("/api/events/", "", "events:send", EventRequest, _event),
 )
 
 
-class Doors:
-    """Stands before the application."""
+class FastRoutes:
+    """ASGI middleware that serves the fast routes and passes other requests on."""
 
     def __init__(self, app: ASGIApp, api: FastAPI, server: Backend) -> None:
         self._app = app
@@ -111,21 +111,21 @@ class Doors:
         if found is None:
             await self._app(scope, receive, send)
             return
-        door, name = found
+        route, name = found
         facts = facts_of(scope)
         try:
             raw = await _body(receive)
-        except HTTPException:  # Too large: the route reads as far, and says so.
+        except HTTPException:  # Too large: the FastAPI route answers with the error.
             await self._app(scope, receive, send)
             return
-        knocked = None if raw is None else _read(door, facts.headers, raw)
-        if knocked is None:
+        body = None if raw is None else _read(route, facts.headers, raw)
+        if body is None:
             await self._app(scope, _again(raw, receive), send)
             return
         try:
             security: Security = self._api.state.security
-            who = admitted(await security.principal(facts), door.permission)
-            status, answer, headers = await door.open(Knock(self._server, name, who, knocked, facts.headers))
+            who = admitted(await security.principal(facts), route.permission)
+            status, answer, headers = await route.open(FastRequest(self._server, name, who, body, facts.headers))
         except Exception as error:  # noqa: BLE001 - every error has its answer in one table
             await respond(error, scope["path"])(scope, receive, send)
         else:
@@ -141,38 +141,38 @@ async def _answer(send: Send, status: int, answer: BaseModel, headers: Mapping[s
 
 
 def local_path(scope: Scope) -> str:
-    """The path below whatever this application is mounted at."""
+    """The path below the mount point of this application."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", ""))
 
 
-def _find(scope: Scope) -> tuple[Door, str] | None:
+def _find(scope: Scope) -> tuple[FastRoute, str] | None:
     path = local_path(scope)
-    for door in DOORS:
-        if path.startswith(door.before) and path.endswith(door.after):
-            name = path[len(door.before) : len(path) - len(door.after)]
+    for route in FAST_ROUTES:
+        if path.startswith(route.before) and path.endswith(route.after):
+            name = path[len(route.before) : len(path) - len(route.after)]
             if name and "/" not in name:
-                return door, unmarked(name)
+                return route, unmarked(name)
     return None
 
 
-def _read(door: Door, headers: Mapping[str, str], raw: bytes) -> BaseModel | None:
-    """The body, if it is plain; None hands the request on."""
+def _read(route: FastRoute, headers: Mapping[str, str], raw: bytes) -> BaseModel | None:
+    """The body; None if the request passes on."""
     key = headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= KEY_LENGTH_MAX:
         return None
     if not raw:
-        return door.model()
+        return route.model()
     if headers.get("content-type", "").partition(";")[0].strip() != "application/json" or raw[:1] != b"{":
         return None
     try:
-        return door.model.model_validate_json(raw)
+        return route.model.model_validate_json(raw)
     except ValidationError:
         return None
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """None: the other side is gone."""
+    """The body of the request; None after a disconnect."""
     parts = []
     while True:
         message = await receive()
@@ -184,7 +184,7 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 def _again(raw: bytes | None, receive: Receive) -> Receive:
-    """What was read is there to be read again."""
+    """A `receive` that returns the body once more."""
     waiting: list[Message] = (
         [{"type": "http.disconnect"}] if raw is None else [{"type": "http.request", "body": raw, "more_body": False}]
     )

@@ -6,7 +6,7 @@ from fastapi import Request, Response
 from starlette.responses import JSONResponse
 
 from holdfast import __version__
-from holdfast.runtime.observability.readiness import why_unready
+from holdfast.management.health import why_unready
 from holdfast.server.backend import Server
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.operations import Health
@@ -25,7 +25,7 @@ async def is_alive() -> Health:
 @router.probe("/health/ready", responses={503: {"model": Health, "description": "Not ready, with the reasons"}})
 async def is_ready(server: Server, response: Response) -> Health:
     """The process can do its work; if not, `reasons` say what is missing."""
-    reasons = await why_unready([server.runtime.node]) if server.is_open else ["The server has not started."]
+    reasons = await why_unready([server.runtime]) if server.is_open else ["The server has not started."]
     if reasons:
         response.status_code = 503
     return Health(status="unavailable" if reasons else "ok", version=__version__, reasons=reasons)

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.errors import UnstorableText
 from holdfast.server.backend import Backend
-from holdfast.server.fast_routes import Doors, local_path
+from holdfast.server.fast_routes import FastRoutes, local_path
 from holdfast.server.http_workflows import PATH as WORKFLOWS
 from holdfast.server.path_decoding import marked
 from holdfast.server.problems import problem, respond
@@ -37,7 +37,7 @@ HEADERS = (
 
 def wrapped(api: FastAPI, backend: Backend) -> Entrance:
     settings = backend.engine.settings
-    app: ASGIApp = BodyLimit(Doors(api, api, backend), settings.request_bytes_max)
+    app: ASGIApp = BodyLimit(FastRoutes(api, api, backend), settings.request_bytes_max)
     app = SecurityHeaders(app)
     origins = [origin.strip() for origin in settings.cors_origins.split(",") if origin.strip()]
     if origins:

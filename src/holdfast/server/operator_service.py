@@ -1,4 +1,4 @@
-"""What operators do with instances, as the API says it: each answer is the instance as it is afterwards, with its position."""
+"""Operator actions of the API. Each answer is the instance after the action, with its position."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import msgspec
 from holdfast.errors import InstanceNotFound
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.stored import InstanceKey
-from holdfast.runtime.commits.jobs.operator import Asked, ResumeVerb
 from holdfast.server.backend import Backend
 from holdfast.server.problems import Refusal, answer_for
 from holdfast.server.schemas.base import BulkFailure, Done
@@ -42,11 +41,9 @@ class Operating:
         if key is not None:
             await runtime.resume(instance_id, bookmark, payload, idempotency=key, who=self._who)
             return await self._now(instance_id)
-        if bookmark is None:
-            bookmark = runtime.only_bookmark(await runtime.read(instance_id)).id
-        answer = await runtime.ask(ResumeVerb(instance_id, Asked(self._who), bookmark, payload))
-        if answer.result is not None and answer.version:
-            return views.result_of(self._server, answer.result, answer.version)
+        done = await runtime.operators.resume_and_read(instance_id, bookmark, payload, who=self._who)
+        if done is not None:
+            return views.result_of(self._server, *done)
         return await self._now(instance_id)
 
     async def cancel(self, instance_id: str, body: CancelRequest) -> InstanceResult:
@@ -78,7 +75,7 @@ class Operating:
 
     async def fork(self, instance_id: str, body: ForkRequest) -> ImportedInstance:
         made = await self._server.runtime.fork(instance_id, version=body.version, who=self._who, why=body.why)
-        return ImportedInstance(id=made, position=(await self._server.runtime.node.row(made)).version)
+        return ImportedInstance(id=made, position=(await self._server.runtime.row(made)).version)
 
     async def delete(self, instance_id: str) -> None:
         if not await self._server.runtime.operators.delete(instance_id, who=self._who):

@@ -1,4 +1,4 @@
-"""What a server clears away now and then: sessions that ended, counted failures, answers that nobody fetched."""
+"""Periodic clean-up of a server: expired sessions, counted sign-in failures, and HTTP answers that were not fetched."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from holdfast.identity.accounts import Accounts
 from holdfast.model.record_rows import RecordQuery
 from holdfast.model.replies import REPLY
 from holdfast.ports import Store
-from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.facade import Runtime
 
 EVERY = timedelta(minutes=10)
 PAGE = 500
 
 
 async def sweep(store: Store, tenant: str, accounts: Accounts) -> int:
-    """How many answers were deleted; several processes may do it at once."""
+    """Delete expired records; returns the number of deleted answers. Several processes may sweep at once."""
     await accounts.sweep()
     count = 0
     query = RecordQuery(tenant=tenant, kind=REPLY, due_before=await store.now(), limit=PAGE)
@@ -30,9 +30,9 @@ async def sweep(store: Store, tenant: str, accounts: Accounts) -> int:
 
 
 @asynccontextmanager
-async def sweeping(node: Node, accounts: Accounts) -> AsyncIterator[None]:
-    """Again and again, while the block lasts."""
-    task = asyncio.create_task(_sweep_always(node, accounts), name="holdfast-sweep")
+async def sweeping(runtime: Runtime, accounts: Accounts) -> AsyncIterator[None]:
+    """Sweep periodically inside the block."""
+    task = asyncio.create_task(_sweep_always(runtime, accounts), name="holdfast-sweep")
     try:
         yield
     finally:
@@ -40,10 +40,10 @@ async def sweeping(node: Node, accounts: Accounts) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _sweep_always(node: Node, accounts: Accounts) -> None:
+async def _sweep_always(runtime: Runtime, accounts: Accounts) -> None:
     while True:
         await asyncio.sleep(EVERY.total_seconds())
         try:
-            await sweep(node.store, node.tenant, accounts)
+            await sweep(runtime.store, runtime.tenant, accounts)
         except HoldfastError:
-            node.outage.warn("old sessions and answers could not be cleared away, they stay for now")
+            runtime.log.warning("old sessions and answers could not be deleted; the next sweep tries again")

@@ -24,12 +24,12 @@ async def settled(server: Backend, instance_id: str, limit: timedelta) -> bool:
 
 
 async def _settled(server: Backend, instance_id: str) -> None:
-    store, node = server.store, server.runtime.node
+    store, runtime = server.store, server.runtime
     seen = -1
     while True:
-        if node.works_on(instance_id):
-            await server.runtime.settled(instance_id)
-        row = await node.row(instance_id)
+        if runtime.works_on(instance_id):
+            await runtime.settled(instance_id)
+        row = await runtime.row(instance_id)
         if is_at_rest(row) and not await store.effects_of(server.tenant, instance_id):
             return
         seen = await store.wait_for_change(seen, LOOK)

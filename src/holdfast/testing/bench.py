@@ -30,12 +30,12 @@ from holdfast.authoring.function import activity
 from holdfast.authoring.primitives import wait_for
 from holdfast.authoring.workflow import Workflow
 from holdfast.engine import Holdfast
+from holdfast.engine.garbage_collector import calm_collector
 from holdfast.errors import HoldfastError
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.instance import JournalEvent
 from holdfast.model.requests import DispatchDefinition
 from holdfast.ports import Context
-from holdfast.runtime.facade import Runtime
-from holdfast.runtime.garbage_collector import calm_collector
 from holdfast.testing.worker_process import WorkerProcess
 
 QUEUE = "bench"
@@ -86,7 +86,7 @@ def place(store: str, transport: str = "database") -> Place:
 
 
 @asynccontextmanager
-async def opened(where: Place, *, worker: bool = True) -> AsyncIterator[Runtime]:
+async def opened(where: Place, *, worker: bool = True) -> AsyncIterator[ManagedRuntime]:
     engine = Holdfast(
         store=where.store,
         transport=where.transport,
@@ -157,13 +157,13 @@ async def dispatching(where: Place, count: int = 200) -> dict[str, float]:
     }
 
 
-async def _start(runtime: Runtime, ends: Ends, name: str) -> float:
+async def _start(runtime: ManagedRuntime, ends: Ends, name: str) -> float:
     begun = time.perf_counter()
     await runtime.dispatcher.dispatch(DispatchDefinition(definition_id="bench_step", instance_id=name))
     return await ends.of(name) - begun
 
 
-async def _resume(runtime: Runtime, ends: Ends, name: str) -> float:
+async def _resume(runtime: ManagedRuntime, ends: Ends, name: str) -> float:
     await runtime.start(resuming, instance_id=name)
     begun = time.perf_counter()
     await runtime.stimuli.event("bench", instance_id=name)
@@ -173,7 +173,7 @@ async def _resume(runtime: Runtime, ends: Ends, name: str) -> float:
 async def timers(where: Place, count: int = 5_000) -> dict[str, float]:
     """Time from a common due moment until the last of many timers has ended, and the number of duplicate resumptions."""
     async with opened(where, worker=False) as runtime:
-        at = await runtime.node.store.now() + timedelta(seconds=3 + count / 500)
+        at = await runtime.store.now() + timedelta(seconds=3 + count / 500)
         names = [f"a{number}" for number in range(count)]
         for first in range(0, count, 500):
             await asyncio.gather(
@@ -181,7 +181,7 @@ async def timers(where: Place, count: int = 5_000) -> dict[str, float]:
             )
         with Ends() as ends:
             runtime.take_work()
-            left = (at - await runtime.node.store.now()).total_seconds()
+            left = (at - await runtime.store.now()).total_seconds()
             if left < 0:
                 raise RuntimeError(f"{count} instances could not be started before their alarm; try fewer")
             await asyncio.sleep(left)
@@ -198,7 +198,7 @@ async def timers(where: Place, count: int = 5_000) -> dict[str, float]:
 async def waits(where: Place, count: int = 5_000) -> dict[str, float]:
     """Delay of waits whose event and timeout arrive together, at a fixed rate, until each wait has ended once."""
     async with opened(where, worker=False) as runtime:
-        first = await runtime.node.store.now() + timedelta(seconds=3 + count / 300)
+        first = await runtime.store.now() + timedelta(seconds=3 + count / 300)
         due = {f"w{number}": first + timedelta(seconds=number / WAITS_PER_S) for number in range(count)}
         names = list(due)
         for begin in range(0, count, 500):
@@ -207,7 +207,7 @@ async def waits(where: Place, count: int = 5_000) -> dict[str, float]:
             )
         with Ends() as ends:
             runtime.take_work()
-            left = (first - await runtime.node.store.now()).total_seconds()
+            left = (first - await runtime.store.now()).total_seconds()
             if left < 0:
                 raise RuntimeError(f"{count} instances could not be started before their moment; try fewer")
             begun = time.perf_counter() + left
@@ -217,7 +217,7 @@ async def waits(where: Place, count: int = 5_000) -> dict[str, float]:
     return {"p50_ms": _ms(median(late)), "p99_ms": _ms(late[int(count * 0.99)]), "max_ms": _ms(late[-1])}
 
 
-async def _meet(runtime: Runtime, name: str, at: float) -> None:
+async def _meet(runtime: ManagedRuntime, name: str, at: float) -> None:
     """Send the event when the timeout is due. The timeout may win."""
     await asyncio.sleep(at - time.perf_counter())
     with suppress(HoldfastError):
@@ -232,7 +232,7 @@ async def speedup(where: Place, count: int = 2_000) -> dict[str, float]:
 
 async def _rate(where: Place, count: int, workers: int) -> float:
     async with opened(where, worker=False) as runtime:
-        runtime.node.gate.paused = True
+        runtime.intake.paused = True
         for first in range(0, count, 200):
             await asyncio.gather(
                 *(
@@ -269,8 +269,8 @@ def _worker(where: Place, number: int) -> WorkerProcess:
     )
 
 
-async def _finished(runtime: Runtime) -> int:
-    stats = await runtime.node.store.stats(runtime.node.tenant)
+async def _finished(runtime: ManagedRuntime) -> int:
+    stats = await runtime.store.stats(runtime.tenant)
     return stats.instances.get("finished", 0)
 
 

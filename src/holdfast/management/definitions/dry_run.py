@@ -7,23 +7,31 @@ the same id or route.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
 from holdfast.errors import DefinitionError, HoldfastError, InvalidDefinition, OriginRefused
+from holdfast.management.definitions.engine import Engine
 from holdfast.management.definitions.http_routes import check_endpoints
-from holdfast.management.definitions.workflow_as_activity import embedded
+from holdfast.management.definitions.workflow_as_activity import Reuse, embedded
 from holdfast.model.catalog import DefinitionQuery, DefinitionVersion, Source, TriggerRow, Which
 from holdfast.model.definition import Definition
 from holdfast.model.problem import Problem, errors_in
+from holdfast.runtime.facade import Runtime
 from holdfast.runtime.plans.triggers import trigger_rows
 
-if TYPE_CHECKING:
-    from holdfast.management.definitions.versions import Definitions, Engine
-    from holdfast.runtime.cluster.node import Node
-
 Place = TypeVar("Place")
+
+
+class StoredDefinitions(Protocol):
+    """The part of `Definitions` that a dry run uses."""
+
+    @property
+    def reuse(self) -> Reuse: ...
+    def parsed(self, document: Any) -> Definition: ...
+    def validate(self, document: Any) -> Sequence[Problem]: ...
+    async def list(self, query: DefinitionQuery | None = None) -> tuple[Sequence[DefinitionVersion], int]: ...
 
 
 class Rehearsed(Struct, frozen=True, kw_only=True):
@@ -33,9 +41,9 @@ class Rehearsed(Struct, frozen=True, kw_only=True):
 
 
 class Rehearsal:
-    def __init__(self, definitions: Definitions, node: Node, engine: Engine) -> None:
+    def __init__(self, definitions: StoredDefinitions, runtime: Runtime, engine: Engine) -> None:
         self._definitions = definitions
-        self._node = node
+        self._runtime = runtime
         self._engine = engine
 
     async def one(self, workflow: Any, *, beside: Sequence[TriggerRow] = (), trusted: bool = False) -> Rehearsed:
@@ -45,14 +53,14 @@ class Rehearsal:
         refuse(self._definitions.validate(definition), definition)
         full = embedded(definition, self._engine)
         label = DefinitionVersion(
-            tenant=self._node.tenant,
+            tenant=self._runtime.tenant,
             definition_id=full.id,
             version=full.version,
             content="",
-            created=self._node.clock.now(),
+            created=self._runtime.clock.now(),
         )
         rows = self.indexed(full, label)
-        refuse(await check_endpoints(self._node, full, rows, beside), full)
+        refuse(await check_endpoints(self._runtime, full, rows, beside), full)
         if not trusted:
             await self._refuse_code(full.id)
         return Rehearsed(definition=definition, triggers=rows)

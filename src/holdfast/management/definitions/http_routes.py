@@ -10,24 +10,20 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from holdfast.errors import InvalidDefinition
+from holdfast.management.payloads import read_payload
 from holdfast.model.catalog import TriggerRow
 from holdfast.model.definition import Definition
 from holdfast.model.problem import Problem
 from holdfast.model.record_rows import RecordRow
 from holdfast.model.routes import ENDPOINT, parse_route
-from holdfast.model.values import TypeRegistry
 from holdfast.ports import EndpointPolicies
-from holdfast.runtime.commits.state_codec import decode_payload
+from holdfast.runtime.facade import Runtime
 from holdfast.runtime.plans.triggers import placed
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
-
 
 ROUTE = "http-route"
 """The kind of the records that say who publishes a route."""
@@ -37,13 +33,13 @@ Found = tuple[Problem, str]
 
 
 @asynccontextmanager
-async def held_routes(node: Node, definition: Definition, rows: Sequence[TriggerRow]) -> AsyncIterator[None]:
+async def held_routes(runtime: Runtime, definition: Definition, rows: Sequence[TriggerRow]) -> AsyncIterator[None]:
     """From before the routes are looked at until they are in the index. Raises `InvalidDefinition`."""
     mine = {_route_id(endpoint): row for row in rows if row.type == ENDPOINT for endpoint in [endpoint_of(row)]}
     held: list[str] = []
     try:
         for name in sorted(mine):
-            holder = await _hold(node, name, definition.id)
+            holder = await _hold(runtime, name, definition.id)
             if holder is None:
                 held.append(name)
             elif holder != definition.id:
@@ -51,15 +47,15 @@ async def held_routes(node: Node, definition: Definition, rows: Sequence[Trigger
         yield
     finally:
         for name in held:
-            await node.store.delete_record(node.tenant, ROUTE, name)
+            await runtime.store.delete_record(runtime.tenant, ROUTE, name)
 
 
-async def _hold(node: Node, name: str, definition_id: str) -> str | None:
+async def _hold(runtime: Runtime, name: str, definition_id: str) -> str | None:
     """None, or the definition that is being published with it: another one, or this one by another process, as when several
     start together. What a process that died held is free after a while."""
-    now = await node.store.now()
+    now = await runtime.store.now()
     wanted = RecordRow(
-        tenant=node.tenant,
+        tenant=runtime.tenant,
         kind=ROUTE,
         id=name,
         owner=definition_id,
@@ -67,13 +63,13 @@ async def _hold(node: Node, name: str, definition_id: str) -> str | None:
         created=now,
         updated=now,
     )
-    if await node.store.put_record(wanted):
+    if await runtime.store.put_record(wanted):
         return None
-    there = await node.store.get_record(node.tenant, ROUTE, name)
+    there = await runtime.store.get_record(runtime.tenant, ROUTE, name)
     if there is None:
-        return await _hold(node, name, definition_id)  # It was let go meanwhile.
+        return await _hold(runtime, name, definition_id)  # It was let go meanwhile.
     is_over = there.due is not None and there.due <= now
-    if is_over and await node.store.put_record(replace(wanted, version=there.version + 1)):
+    if is_over and await runtime.store.put_record(replace(wanted, version=there.version + 1)):
         return None
     return there.owner
 
@@ -89,19 +85,19 @@ def _busy(row: TriggerRow, holder: str) -> Found:
 
 
 async def check_endpoints(
-    node: Node, definition: Definition, rows: Sequence[TriggerRow], beside: Sequence[TriggerRow] = ()
+    runtime: Runtime, definition: Definition, rows: Sequence[TriggerRow], beside: Sequence[TriggerRow] = ()
 ) -> list[Problem]:
     """What keeps a definition with these rows from being published; `beside` are rows that will be in the index by then."""
     mine = [(row, endpoint_of(row)) for row in rows if row.type == ENDPOINT]
     if not mine:
         return []
-    found = await node.store.find_triggers(node.tenant, [row.key for row, _ in mine])
+    found = await runtime.store.find_triggers(runtime.tenant, [row.key for row, _ in mine])
     others = [
         (row, endpoint_of(row))
         for row in (*found, *beside)
         if row.type == ENDPOINT and row.definition_id != mine[0][0].definition_id
     ]
-    policies = node.services.get(EndpointPolicies).by_name
+    policies = runtime.services.get(EndpointPolicies).by_name
     problems = [
         *(problem for row, endpoint in mine for problem in _taken(row, endpoint, others)),
         *_twice(mine),
@@ -117,7 +113,7 @@ def _at_place(definition: Definition, problems: Iterable[Found]) -> list[Problem
 
 def endpoint_of(row: TriggerRow) -> dict[str, Any]:
     """What a trigger's row says of its endpoint."""
-    found: dict[str, Any] = decode_payload(row.payload, TypeRegistry())
+    found: dict[str, Any] = read_payload(row.payload)
     return found
 
 

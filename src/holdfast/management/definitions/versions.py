@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -17,14 +17,15 @@ from msgspec.structs import replace
 from holdfast import telemetry
 from holdfast.errors import (
     DefinitionNotFound,
-    DefinitionNotPublished,
     InvalidDefinition,
     VersionConflict,
 )
 from holdfast.execution.plan import Plan
 from holdfast.management.definitions.dry_run import Rehearsal, refuse
+from holdfast.management.definitions.engine import Engine
 from holdfast.management.definitions.http_routes import check_endpoints, held_routes
-from holdfast.management.definitions.workflow_as_activity import PARTS, Reuse, Shelf, bare, embedded
+from holdfast.management.definitions.workflow_as_activity import PARTS, Reuse, bare, embedded
+from holdfast.management.schedules import Schedules
 from holdfast.model.catalog import (
     DefinitionContent,
     DefinitionQuery,
@@ -43,20 +44,11 @@ from holdfast.model.listing import InstanceFilter
 from holdfast.model.problem import Problem
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
-from holdfast.runtime.plans.triggers import AWAITED, Workshop, triggers_of
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.facade import Runtime
+from holdfast.runtime.plans.triggers import AWAITED, triggers_of
+from holdfast.runtime.plans.version_lookup import require_version
 
 _LIVE = tuple(status.value for status in Status if not status.at_rest)
-
-
-class Engine(Workshop, Shelf, Protocol):
-    """What the runtime needs of the engine that made it."""
-
-    def definition(self, workflow: Any) -> Definition: ...
-    def plan(self, workflow: Any) -> Plan: ...
-    def validate(self, workflow: Any) -> list[Problem]: ...
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,31 +61,25 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Definitions:
-    def __init__(self, node: Node, engine: Engine, deployment: str = "") -> None:
-        self._node = node
+    def __init__(self, runtime: Runtime, engine: Engine, deployment: str = "") -> None:
+        self._runtime = runtime
         self._deployment = deployment
         self._engine = engine
-        self.reuse = Reuse(node, engine)
-        self.rehearsal = Rehearsal(self, node, engine)
+        self.reuse = Reuse(runtime, engine)
+        self.rehearsal = Rehearsal(self, runtime, engine)
         self._saving = asyncio.Lock()
         """Between the look at what is there and the write; other processes are kept apart by the store's transaction."""
 
     # -- reading -------------------------------------------------------------------------------------------------------
 
     async def get(self, definition_id: str, which: int | Which = Which.LATEST) -> DefinitionVersion:
-        """One version. Raises `DefinitionNotFound`, or `DefinitionNotPublished` if the published one is asked for."""
-        wanted = (Which.PUBLISHED, Which.LATEST) if which is Which.LATEST_OR_PUBLISHED else (which,)
-        for item in wanted:
-            found = await self._find(definition_id, item)
-            if found is not None:
-                return found
-        if which is Which.PUBLISHED and await self._find(definition_id, Which.LATEST) is not None:
-            raise DefinitionNotPublished(definition_id)
-        raise DefinitionNotFound(definition_id, str(which) if isinstance(which, int) else None)
+        """One version as it is stored now. Raises `DefinitionNotFound`, or `DefinitionNotPublished` if the published version is
+        requested and there are only drafts."""
+        return await require_version(self._runtime.store, self._runtime.tenant, definition_id, which)
 
     async def _find(self, definition_id: str, which: int | Which) -> DefinitionVersion | None:
         """From the store itself: who writes must see what is there now."""
-        return await self._node.store.find_version(self._node.tenant, definition_id, which)
+        return await self._runtime.store.find_version(self._runtime.tenant, definition_id, which)
 
     async def content(self, definition_id: str, which: int | Which = Which.LATEST) -> dict[str, Any]:
         """The document of a version. Its ETag is `get(…).content`."""
@@ -108,11 +94,11 @@ class Definitions:
     async def plan(self, definition_id: str, which: int | Which = Which.PUBLISHED) -> tuple[Plan, str]:
         """What instances of a version run, and the content that they pin."""
         label = await self.get(definition_id, which)
-        return await self._node.pins.plan(label.content), label.content
+        return await self._runtime.plans.plan(label.content), label.content
 
     async def list(self, query: DefinitionQuery | None = None) -> tuple[Sequence[DefinitionVersion], int]:
         """One page, and how many there are in all."""
-        return await self._node.store.list_versions(self._node.tenant, query or DefinitionQuery())
+        return await self._runtime.store.list_versions(self._runtime.tenant, query or DefinitionQuery())
 
     async def versions(self, definition_id: str) -> Sequence[DefinitionVersion]:
         """All of them, latest first."""
@@ -142,8 +128,8 @@ class Definitions:
         return bare(self._engine.definition(document))
 
     async def live_instances(self, definition_id: str) -> int:
-        return await self._node.store.count(
-            self._node.tenant, InstanceFilter(definition_ids=(definition_id,), statuses=_LIVE)
+        return await self._runtime.store.count(
+            self._runtime.tenant, InstanceFilter(definition_ids=(definition_id,), statuses=_LIVE)
         )
 
     # -- writing -------------------------------------------------------------------------------------------------------
@@ -187,8 +173,8 @@ class Definitions:
             made, content = self._made(definition, label.details)
             label = replace(label, content=made.content)
         rows = self.rehearsal.indexed(definition, label)
-        async with held_routes(self._node, definition, rows):
-            refuse(await check_endpoints(self._node, definition, rows), definition)
+        async with held_routes(self._runtime, definition, rows):
+            refuse(await check_endpoints(self._runtime, definition, rows), definition)
             saved = await self._save(replace(label, published=True), content, rows)
         await self._schedule(definition)
         telemetry.emit("definition.published", definition_id=label.definition_id, version=label.version)
@@ -222,10 +208,10 @@ class Definitions:
 
     async def retract(self, definition_id: str) -> bool:
         """Publish it no more: it starts nothing, its instances go on. False if nothing was published."""
-        node = self._node
+        runtime = self._runtime
         await self.get(definition_id)
-        retracted = await node.store.retract(node.tenant, definition_id)
-        node.pins.current.changed()
+        retracted = await runtime.store.retract(runtime.tenant, definition_id)
+        runtime.plans.current.changed()
         await self._schedule(None, definition_id)
         if retracted:
             telemetry.emit("definition.retracted", definition_id=definition_id)
@@ -247,10 +233,10 @@ class Definitions:
         return sum([await self.delete_version(definition_id, row.version) for row in versions])
 
     async def delete_version(self, definition_id: str, version: int) -> bool:
-        node = self._node
+        runtime = self._runtime
         label = await self.get(definition_id, version)
-        deleted = await node.store.delete_version(node.tenant, definition_id, version)
-        node.pins.current.changed()
+        deleted = await runtime.store.delete_version(runtime.tenant, definition_id, version)
+        runtime.plans.current.changed()
         if label.published:
             await self._schedule(None, definition_id)
         telemetry.emit("definition.deleted", definition_id=definition_id, version=version)
@@ -281,30 +267,30 @@ class Definitions:
     async def deploy(self, workflow: Any, deployment: str | None = None) -> DefinitionVersion:
         """Offer a workflow of this process. It becomes the published one once per deployment (rule M14): a restart, or a node
         that is rolled later, does not bring it back. Without a name each content is published when it is first seen."""
-        node = self._node
+        runtime = self._runtime
         await self.reuse.refresh()
         definition = embedded(self._engine.definition(workflow), self._engine)
         refuse(self._engine.validate(definition), definition)
         plan = self._engine.plan(definition)
-        content, document = await node.pins.written(plan.definition)
+        content, document = await runtime.plans.written(plan.definition)
         label = DefinitionVersion(
-            tenant=node.tenant,
+            tenant=runtime.tenant,
             definition_id=definition.id,
             version=definition.version,
             content=content,
             name=definition.title,
             published=True,
-            created=node.clock.now(),
+            created=runtime.clock.now(),
             metadata=VersionDetails.of(definition, Source.CODE).encoded(),
         )
         kept = DefinitionContent(
-            tenant=node.tenant, hash=content, origin=Origin.CODE, created=label.created, document=document
+            tenant=runtime.tenant, hash=content, origin=Origin.CODE, created=label.created, document=document
         )
         rows = self.rehearsal.indexed(definition, label)
-        refuse(await check_endpoints(node, definition, rows), definition)
-        saved = await node.store.deploy(label, kept, rows, deployment or self._deployment or f"content-{content}")
-        node.pins.know(plan, content, saved.version)
-        node.pins.current.changed()
+        refuse(await check_endpoints(runtime, definition, rows), definition)
+        saved = await runtime.store.deploy(label, kept, rows, deployment or self._deployment or f"content-{content}")
+        runtime.plans.know(plan, content, saved.version)
+        runtime.plans.current.changed()
         if saved.published:
             await self._schedule(definition)
         return saved
@@ -312,11 +298,11 @@ class Definitions:
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def _made(self, definition: Definition, details: VersionDetails) -> tuple[DefinitionVersion, DefinitionContent]:
-        node = self._node
-        document, now = _written(definition), node.clock.now()
+        runtime = self._runtime
+        document, now = _written(definition), runtime.clock.now()
         content = content_hash(document)
         label = DefinitionVersion(
-            tenant=node.tenant,
+            tenant=runtime.tenant,
             definition_id=definition.id,
             version=definition.version,
             content=content,
@@ -324,7 +310,7 @@ class Definitions:
             created=now,
             metadata=details.encoded(),
         )
-        return label, DefinitionContent(tenant=node.tenant, hash=content, created=now, document=document)
+        return label, DefinitionContent(tenant=runtime.tenant, hash=content, created=now, document=document)
 
     async def _save(
         self,
@@ -333,12 +319,12 @@ class Definitions:
         rows: Sequence[TriggerRow],
         expected: str | None = None,
     ) -> DefinitionVersion:
-        saved = await self._node.store.save_version(label, content, rows, expected=expected)
-        self._node.pins.current.changed()
+        saved = await self._runtime.store.save_version(label, content, rows, expected=expected)
+        self._runtime.plans.current.changed()
         return saved
 
     async def _stored(self, label: DefinitionVersion) -> DefinitionContent:
-        found = await self._node.store.load_content(self._node.tenant, label.content)
+        found = await self._runtime.store.load_content(self._runtime.tenant, label.content)
         if found is None:
             raise DefinitionNotFound(label.definition_id, str(label.version))
         return found
@@ -349,11 +335,9 @@ class Definitions:
         return parse_definition(document, trusted=content.origin is Origin.CODE), content
 
     async def _schedule(self, definition: Definition | None, definition_id: str = "") -> None:
-        from holdfast.management.schedules import Schedules
-
         found = () if definition is None else triggers_of(definition, self._engine)
         name = definition_id if definition is None else definition.id
-        await Schedules(self._node).put(name, [(item.type, item.id, payload) for item, payload in found])
+        await Schedules(self._runtime).put(name, [(item.type, item.id, payload) for item, payload in found])
 
 
 def _details(definition: Definition, document: Any, latest: DefinitionVersion | None, source: Source) -> VersionDetails:

@@ -1,8 +1,8 @@
-"""Workflows used as activities, where definitions live in a store.
+"""Workflows that other stored definitions use as activities.
 
-A workflow is resolved when its user is published, and is part of the user's content (rule M14): later versions of it change
-nothing for those who were published before. The engine's catalogue follows what is published as usable, so that editors offer
-it and the compiler finds it.
+A used workflow is resolved when its user is published, and becomes part of the user's content (rule M14): later versions of it
+do not change users that were published before. The engine's catalog follows the published definitions that are usable as
+activities, so that editors offer them and the compiler finds them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -24,22 +24,21 @@ from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
 from holdfast.ports import ActivityType
+from holdfast.runtime.facade import Runtime
 from holdfast.runtime.plans.catalog import DefinitionCatalog, activity_type_name
-from holdfast.runtime.service import Rounds
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.service import PeriodicService
 
 logger = logging.getLogger("holdfast")
 
 PARTS = "parts"
-"""Where a published definition holds the workflows that it uses."""
-LOOK = timedelta(milliseconds=500)
+"""The field of a published definition that holds the workflows it uses."""
+REFRESH_EVERY = timedelta(milliseconds=500)
 USABLE_MAX = 10_000
+"""Published definitions that a refresh reads."""
 
 
 class Shelf(Protocol):
-    """What is needed of the engine: its catalogue, and the types made of it."""
+    """The part of the engine that is needed here: its catalog, and the activity types made of it."""
 
     @property
     def definitions(self) -> DefinitionCatalog: ...
@@ -48,7 +47,7 @@ class Shelf(Protocol):
 
 
 def bare(definition: Definition) -> Definition:
-    """As its author wrote it, without the workflows that it uses."""
+    """The definition as its author wrote it, without the workflows that it uses."""
     if PARTS not in definition.extra:
         return definition
     return replace(definition, extra={key: value for key, value in definition.extra.items() if key != PARTS})
@@ -61,8 +60,8 @@ def parts_of(definition: Definition) -> list[Definition]:
 
 
 def embedded(definition: Definition, shelf: Shelf) -> Definition:
-    """With the workflows that it uses, those that they use, and so on; itself if it uses none. Those that hold trusted code stay
-    outside: they run in their current code anyway (rule H10)."""
+    """The definition with all workflows that it uses, directly or indirectly. Workflows with trusted code are not embedded: they
+    always run their current code (rule H10)."""
     plain = bare(definition)
     used: dict[str, Definition] = {}
     _collect(plain, shelf, used)
@@ -89,7 +88,7 @@ def _workflow(activity: ActivityNode, shelf: Shelf) -> Definition | None:
 
 
 class Resolved:
-    """What a definition's activities mean: first the workflows that it holds, then what the engine knows."""
+    """Resolves the activities of a definition: first by the workflows that it holds, then by the engine."""
 
     def __init__(self, definition: Definition, shelf: Shelf) -> None:
         parts = parts_of(definition)
@@ -114,30 +113,36 @@ class Offer:
         self.kept = False
 
     def keep(self) -> None:
-        """They are published now: nothing is to be taken back."""
+        """The workflows are published: do not withdraw them."""
         self.kept = True
 
 
 class Reuse:
-    """Keeps the engine's catalogue at what is published as usable in this store."""
+    """Updates the engine's catalog with the published definitions of this store that are usable as activities."""
 
-    def __init__(self, node: Node, shelf: Shelf) -> None:
-        self._node = node
+    def __init__(self, runtime: Runtime, shelf: Shelf) -> None:
+        self._runtime = runtime
         self._shelf = shelf
         self._epoch = -1
         self._known: dict[str, str] = {}
-        """Id and content of those that this put there."""
-        self._rounds = Rounds("reuse", self.refresh, lambda: LOOK, "published workflows could not be read", node.outage)
+        """Id and content of the definitions that this service added."""
+        self._service = PeriodicService(
+            "reuse",
+            self.refresh,
+            every=REFRESH_EVERY,
+            failure="published workflows could not be read",
+            log=runtime.log,
+        )
 
     def start(self) -> None:
-        self._rounds.start()
+        self._service.start()
 
     async def stop(self) -> None:
-        await self._rounds.stop()
+        await self._service.stop()
 
     @contextmanager
     def offering(self, definitions: Iterable[Definition]) -> Iterator[Offer]:
-        """While these are rehearsed; taken back afterwards, unless they are kept."""
+        """Add definitions to the catalog during a dry run; withdrawn afterwards, unless they are kept."""
         usable = [item for item in definitions if item.options.usable_as_activity]
         names = {item.id for item in usable}
         before = [item for item in self._shelf.definitions if item.id in names]
@@ -157,12 +162,12 @@ class Reuse:
                 self._shelf.refresh()
 
     async def refresh(self) -> None:
-        """Look what is published, if something has changed since."""
-        epoch = await self._node.pins.current.refresh()
+        """Read the published definitions, if something has changed since the last refresh."""
+        epoch = await self._runtime.plans.current.refresh()
         if epoch == self._epoch:
             return
         query = DefinitionQuery(which=Which.PUBLISHED, limit=USABLE_MAX)
-        rows, _ = await self._node.store.list_versions(self._node.tenant, query)
+        rows, _ = await self._runtime.store.list_versions(self._runtime.tenant, query)
         usable = {row.definition_id: row for row in rows if row.details.usable_as_activity}
         changed = [row for name, row in usable.items() if self._known.get(name) != row.content]
         gone = [name for name in self._known if name not in usable]
@@ -177,7 +182,7 @@ class Reuse:
 
     async def _read(self, rows: list[DefinitionVersion]) -> AsyncIterator[Definition]:
         for row in rows:
-            content = await self._node.store.load_content(row.tenant, row.content)
+            content = await self._runtime.store.load_content(row.tenant, row.content)
             if content is None:
                 continue
             try:

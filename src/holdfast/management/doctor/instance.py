@@ -1,18 +1,15 @@
-"""Why does this instance not go on? Everything that it waits for, and who would have to do what."""
+"""Diagnosis of one instance: everything that it waits for, with a remedy for each."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from holdfast.management.doctor.findings import Finding, Level
 from holdfast.model.cluster import NodeRow
 from holdfast.model.instance import Bookmark, BookmarkKind, Status
 from holdfast.model.work import NO_OWNER, EffectRow, InboxRow
+from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
-
-if TYPE_CHECKING:
-    from holdfast.runtime.facade import Runtime
 
 REST = {
     Status.FINISHED: ("It has finished. There is nothing to do.", ""),
@@ -22,18 +19,17 @@ REST = {
 
 
 async def why_it_waits(runtime: Runtime, instance_id: str) -> list[Finding]:
-    """In the order in which one would look. Raises `InstanceNotFound`."""
-    node = runtime.node
+    """Findings in the order in which an operator would check them. Raises `InstanceNotFound`."""
     result = await runtime.read(instance_id)
     found = [Finding(subject="status", message=f"{result.status.value}, definition '{result.definition.id}'")]
     found += _incidents(result)
     if result.status.at_rest:
         message, remedy = REST[result.status]
         return [*found, Finding(subject="end", level=Level.HINT, message=message, remedy=remedy)]
-    now = await node.store.now()
-    nodes = {row.owner: row for row in await node.store.list_nodes()}
-    effects = await node.store.effects_of(node.tenant, instance_id)
-    inbox = await node.store.inbox_of(node.tenant, instance_id)
+    now = await runtime.store.now()
+    nodes = {row.owner: row for row in await runtime.store.list_nodes()}
+    effects = await runtime.store.effects_of(runtime.tenant, instance_id)
+    inbox = await runtime.store.inbox_of(runtime.tenant, instance_id)
     # A row keeps the name that its activity had when it was written; the instance may have migrated since.
     names = {item["execution_id"]: item["activity_id"] for item in result.state.get("effects", ())}
     found += [_effect(row, names.get(row.execution, row.activity_id), nodes.get(row.owner), now) for row in effects]
@@ -114,7 +110,7 @@ def _unread(row: InboxRow) -> Finding:
 
 
 async def _nothing(runtime: Runtime, instance_id: str, result: RunResult) -> Finding:
-    stuck = {key.id for key in await runtime.node.store.find_stuck(1000)}
+    stuck = {key.id for key in await runtime.store.find_stuck(1000)}
     if instance_id in stuck:
         return Finding(
             subject="stuck",

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from holdfast.errors import HoldfastError, SchemaMismatch
 from holdfast.management.doctor.findings import Finding, Level
-from holdfast.management.nodes import read_details
 from holdfast.model.cluster import NodeRow
+from holdfast.model.node_details import read_details
 from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.model.upkeep import StoreStats
 from holdfast.ports import Clock, Store, Transport

@@ -1,24 +1,21 @@
-"""Why does this stimulus wake nobody? Its key, what it matches, and which field differs in what nearly matches."""
+"""Diagnosis of a stimulus: its key, its matches, and the fields that differ in near matches."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from holdfast.errors import HoldfastError
+from holdfast.management.payloads import read_payload
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
 from holdfast.model.requests import EVENT
 from holdfast.model.stored import BookmarkRow, correlation_key
-from holdfast.model.values import TypeRegistry
-from holdfast.runtime.commits.state_codec import decode_payload
+from holdfast.model.wake_keys import key_of
 from holdfast.runtime.dispatchers.stimulus_sender import Explanation
-from holdfast.runtime.stimuli import matching
-
-if TYPE_CHECKING:
-    from holdfast.runtime.facade import Runtime
 
 LOOKED_AT = 200
 """Instances that wait, the latest first."""
@@ -70,7 +67,7 @@ class _Asked(Struct, frozen=True, kw_only=True):
 
 
 async def diagnose(
-    runtime: Runtime,
+    runtime: ManagedRuntime,
     type: str,
     payload: Any = None,
     *,
@@ -95,13 +92,13 @@ async def diagnose(
     ]
     found.sort(key=lambda item: (len(item.differs), any(part.path == "type" for part in item.differs)))
     return Diagnosis(
-        key=f"{matching.key_of(type, compared) & (2**64 - 1):016x}",
+        key=f"{key_of(type, compared) & (2**64 - 1):016x}",
         explanation=explanation,
         near=tuple(found[:NEAR_MAX]),
     )
 
 
-async def _triggers(runtime: Runtime, asked: _Asked) -> list[Near]:
+async def _triggers(runtime: ManagedRuntime, asked: _Asked) -> list[Near]:
     if asked.instance_id is not None:
         return []  # triggers know no instances
     return [
@@ -118,11 +115,10 @@ async def _triggers(runtime: Runtime, asked: _Asked) -> list[Near]:
     ]
 
 
-async def _bookmarks(runtime: Runtime, asked: _Asked, woken: set[str]) -> Any:
-    node = runtime.node
+async def _bookmarks(runtime: ManagedRuntime, asked: _Asked, woken: set[str]) -> Any:
     names = [asked.instance_id] if asked.instance_id is not None else await _waiting(runtime)
     for instance_id in names:
-        for row in await node.store.bookmarks_of(node.tenant, instance_id):
+        for row in await runtime.store.bookmarks_of(runtime.tenant, instance_id):
             if not _alike(asked.type, row.type) or f"{row.instance_id}#b{row.seq}" in woken:
                 continue
             payload = _read(row)
@@ -137,10 +133,10 @@ async def _bookmarks(runtime: Runtime, asked: _Asked, woken: set[str]) -> Any:
             )
 
 
-async def _waiting(runtime: Runtime) -> list[str]:
-    page = await runtime.node.store.search(
+async def _waiting(runtime: ManagedRuntime) -> list[str]:
+    page = await runtime.store.search(
         InstanceQuery(
-            tenant=runtime.node.tenant,
+            tenant=runtime.tenant,
             filter=InstanceFilter(statuses=("suspended", "running")),
             sort=InstanceSort.UPDATED,
             limit=LOOKED_AT,
@@ -155,7 +151,7 @@ def _alike(given: str, other: str) -> bool:
 
 def _read(row: BookmarkRow) -> Any:
     try:
-        return decode_payload(row.payload, TypeRegistry())
+        return read_payload(row.payload)
     except HoldfastError:  # a value of a class that this process does not know
         return "(not readable here)"
 

@@ -1,4 +1,4 @@
-"""Alterations: one instance at once, or a plan over a filter, worked off by the whole cluster, with a dry run before."""
+"""Alterations of instances: one at once, or a plan for all that match a filter, with a dry run. The cluster executes plans."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ from holdfast.model.alterations import (
 from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort, InstanceSummary
 from holdfast.model.record_rows import RecordQuery, RecordRow
-from holdfast.runtime.cluster.node import Node
 from holdfast.runtime.commits.jobs.alteration import AlterJob, Targets, targets_of, verdict_of
 from holdfast.runtime.commits.jobs.operator import Asked
-from holdfast.runtime.commits.state_codec import decode_state
+from holdfast.runtime.facade import Runtime
 from holdfast.runtime.work_queue.alteration_pages import PAGE, Page, page_row
 
 ALTERED = tuple(status.value for status in Status if status not in (Status.FINISHED, Status.CANCELED))
@@ -42,8 +41,8 @@ class AlterationPage(Struct, frozen=True, kw_only=True):
 
 
 class Alterations:
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
 
     # -- one instance --------------------------------------------------------------------------------------------------
 
@@ -56,13 +55,11 @@ class Alterations:
         why: str | None = None,
     ) -> bool:
         """Alter one instance: all of it in one commit, or nothing. False if there was nothing to change."""
-        node, asked = self._node, checked(alterations)
-        row = await node.row(instance_id)
-        targets = await targets_of(node, row.definition_id, asked)
-        job = AlterJob(instance_id, Asked(who, why), asked, targets)
-        assert job.answer is not None
-        node.submit(job)
-        answer = await job.answer
+        runtime, wanted = self._runtime, checked(alterations)
+        row = await runtime.row(instance_id)
+        targets = await targets_of(runtime.plans, row.definition_id, wanted)
+        job = AlterJob(runtime.key(instance_id), Asked(who, why), wanted, targets)
+        answer = await runtime.ask(job)
         return job.changed and not answer.dropped
 
     # -- plans ---------------------------------------------------------------------------------------------------------
@@ -78,10 +75,10 @@ class Alterations:
     ) -> AlterationPlan:
         """Keep a plan; `run` begins it. A dry run keeps nothing: it says of every instance that fits what would become of
         it (`fates`, `verdicts`), and moves none."""
-        node, now = self._node, self._node.clock.now()
+        runtime, now = self._runtime, self._runtime.clock.now()
         statuses = tuple(status for status in filter.statuses or ALTERED if status in ALTERED)
         plan = AlterationPlan(
-            id=node.next_id(),
+            id=runtime.new_id(),
             filter=replace(filter, statuses=statuses or ALTERED),
             alterations=checked(alterations),
             who=who,
@@ -94,22 +91,22 @@ class Alterations:
             raise ExecutionError(f"None of {', '.join(filter.statuses)} can be altered. Ask for: {', '.join(ALTERED)}.")
         if dry_run:
             return await self._tried(plan)
-        plan = replace(plan, total=await node.store.count(node.tenant, plan.filter))
-        await node.store.put_record(record_of(plan, node.tenant))
+        plan = replace(plan, total=await runtime.store.count(runtime.tenant, plan.filter))
+        await runtime.store.put_record(record_of(plan, runtime.tenant))
         return plan
 
     async def run(self, plan_id: str) -> AlterationPlan:
         """Begin a plan. Whichever node takes its pages works it off; asked again, it changes nothing."""
-        node, stored = self._node, await self._record(plan_id)
-        plan, now = plan_of(stored), node.clock.now()
+        runtime, stored = self._runtime, await self._record(plan_id)
+        plan, now = plan_of(stored), runtime.clock.now()
         if plan.page or plan.state is PlanState.COMPLETED:
             return plan
         # If somebody was faster it is running; if we die here, whoever runs it again adds the row.
         plan = replace(plan, state=PlanState.RUNNING, updated=now)
-        await node.store.put_record(record_of(plan, node.tenant, stored.version + 1))
-        row = page_row(node.tenant, Page(plan=plan.id), now)
-        await node.store.enqueue([row])
-        node.uptake.take_own([row])
+        await runtime.store.put_record(record_of(plan, runtime.tenant, stored.version + 1))
+        row = page_row(runtime.tenant, Page(plan=plan.id), now)
+        await runtime.store.enqueue([row])
+        runtime.take_own([row])
         return await self.get(plan_id)
 
     async def get(self, plan_id: str) -> AlterationPlan:
@@ -117,16 +114,16 @@ class Alterations:
         return plan_of(await self._record(plan_id))
 
     async def _record(self, plan_id: str) -> RecordRow:
-        row = await self._node.store.get_record(self._node.tenant, ALTERATION, plan_id)
+        row = await self._runtime.store.get_record(self._runtime.tenant, ALTERATION, plan_id)
         if row is None:
             raise ExecutionError(f"There is no alteration plan '{plan_id}'.")
         return row
 
     async def list(self, *, limit: int = 100, after: str | None = None) -> AlterationPage:
         """Latest first."""
-        query = RecordQuery(tenant=self._node.tenant, kind=ALTERATION, limit=limit + 1, after=after or "")
-        rows = await self._node.store.list_records(query)
-        total = await self._node.store.count_records(query)
+        query = RecordQuery(tenant=self._runtime.tenant, kind=ALTERATION, limit=limit + 1, after=after or "")
+        rows = await self._runtime.store.list_records(query)
+        total = await self._runtime.store.count_records(query)
         cursor = rows[limit - 1].cursor if len(rows) > limit else None
         return AlterationPage(items=tuple(plan_of(row) for row in rows[:limit]), total=total, cursor=cursor)
 
@@ -148,12 +145,11 @@ class Alterations:
 
     async def _targets(self, definition_id: str, plan: AlterationPlan) -> Targets | HoldfastError:
         try:
-            return await targets_of(self._node, definition_id, plan.alterations)
+            return await targets_of(self._runtime.plans, definition_id, plan.alterations)
         except HoldfastError as error:
             return error
 
     async def _verdict(self, item: InstanceSummary, plan: AlterationPlan, targets: Targets | HoldfastError) -> Verdict:
-        node = self._node
         told: dict[str, Any] = {
             "instance_id": item.id,
             "definition_id": item.definition_id,
@@ -162,8 +158,7 @@ class Alterations:
         try:
             if isinstance(targets, HoldfastError):
                 raise targets
-            row, values = await node.state(item.id)
-            live = decode_state(row.state, await node.pins.plan(row.content), node.clock.now_ns, node.services, values)
+            _, live = await self._runtime.reader.live(self._runtime.key(item.id))
         except HoldfastError as error:
             return Verdict(**told, fate=Fate.REFUSED, reasons=(str(error),))
         return verdict_of(live, plan.alterations, targets, Asked(plan.who, plan.why))
@@ -172,14 +167,14 @@ class Alterations:
         cursor: str | None = None
         while True:
             query = InstanceQuery(
-                tenant=self._node.tenant,
+                tenant=self._runtime.tenant,
                 filter=filter,
                 sort=InstanceSort.ID,
                 descending=False,
                 limit=PAGE,
                 cursor=cursor,
             )
-            page = await self._node.store.search(query)
+            page = await self._runtime.store.search(query)
             for item in page.items:
                 yield item
             cursor = page.cursor

@@ -1,9 +1,9 @@
-"""One instance, from outside: everything that can be asked of it and done with it."""
+"""The client of one instance: create, run, resume, cancel, delete, export and read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.errors import DefinitionError, InstanceNotFound
 from holdfast.model.instance import JournalEntry, Status
@@ -11,16 +11,15 @@ from holdfast.model.requests import DispatchDefinition, Dispatched
 from holdfast.model.upkeep import InstanceExport
 from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.jobs.dispatch import BeginJob
-from holdfast.runtime.commits.starts import Start, start_job
+from holdfast.runtime.commits.jobs.start import Start, StartJob
 from holdfast.runtime.dispatchers import validation
+from holdfast.runtime.dispatchers.create_instance import create
+from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
-
-if TYPE_CHECKING:
-    from holdfast.runtime.facade import Runtime
 
 
 class InstanceClient:
-    """`runtime.client("order-4711")`. Whoever asks here gets an answer after the commit."""
+    """`runtime.client("order-4711")`. Every method that changes the instance returns after its commit."""
 
     def __init__(self, runtime: Runtime, instance_id: str) -> None:
         self._runtime = runtime
@@ -29,26 +28,25 @@ class InstanceClient:
     # -- starting ------------------------------------------------------------------------------------------------------
 
     async def create(self, definition_id: str, **request: Any) -> Dispatched:
-        """Put it there as pending; `run` begins it. Takes what `DispatchDefinition` takes. One that exists is answered with,
-        not made again."""
-        from holdfast.runtime.dispatchers.create_instance import create
-
+        """Create the instance as pending; `run` begins it. Takes the fields of `DispatchDefinition`. If the instance exists, the
+        answer names it."""
         return await create(self._runtime, await self._asked(definition_id, request))
 
     async def run(self, bookmark_id: str | None = None, payload: Any = None) -> RunResult:
-        """Begin it if it is pending, else resume it at a bookmark (the only one, if none is named)."""
-        if bookmark_id is None and (await self._runtime.node.row(self.id)).status == Status.PENDING:
-            answer = await self._runtime.ask(BeginJob(self.id, drops=(work_rows.begin_id(self.id),)))
+        """Begin the instance if it is pending, else resume a bookmark (the only one, if none is named)."""
+        if bookmark_id is None and (await self._runtime.row(self.id)).status == Status.PENDING:
+            answer = await self._runtime.ask(
+                BeginJob(self._runtime.key(self.id), drops_work=(work_rows.begin_id(self.id),))
+            )
             return answer.result or await self.state()
         return await self.resume(bookmark_id, payload)
 
     async def create_and_run(self, definition_id: str, **request: Any) -> RunResult:
-        """Start it and run its first segment, in one commit. If it is there already, that one is given back."""
+        """Start the instance and run its first segment, in one commit. If it exists, returns the existing one."""
         asked = await self._asked(definition_id, request)
-        node = self._runtime.node
-        if (holder := await node.slot_holder(asked.plan, asked.correlation_id)) is not None:
+        if (holder := await self._runtime.slot_holder(asked.plan, asked.correlation_id)) is not None:
             return await self._runtime.read(holder)
-        answer = await self._runtime.ask(start_job(node, asked))
+        answer = await self._runtime.ask(StartJob(asked))
         if answer.result is not None:
             return answer.result
         return await self._runtime.read(answer.existing or self.id)
@@ -57,7 +55,7 @@ class InstanceClient:
         asked = DispatchDefinition(definition_id=definition_id, instance_id=self.id, **request)
         return await validation.start_of(self._runtime, asked)
 
-    # -- going on ------------------------------------------------------------------------------------------------------
+    # -- existing instance ---------------------------------------------------------------------------------------------
 
     async def resume(
         self, bookmark_id: str | None = None, payload: Any = None, *, idempotency: str | None = None
@@ -65,36 +63,36 @@ class InstanceClient:
         return await self._runtime.resume(self.id, bookmark_id, payload, idempotency=idempotency)
 
     async def cancel(self, *, terminate: bool = False) -> RunResult:
-        """`finally` blocks and compensations run first, unless it is to be terminated."""
+        """`finally` blocks and compensations run first, unless `terminate` is set."""
         return await self._runtime.cancel(self.id, terminate=terminate)
 
-    # -- keeping -------------------------------------------------------------------------------------------------------
+    # -- delete, export, import ----------------------------------------------------------------------------------------
 
     async def delete(self) -> bool:
-        """Remove it from every table; it must have ended. False if it was not there. Its keys stay for a while (rule M4)."""
-        node = self._runtime.node
-        deleted = await node.store.delete_instances(node.tenant, [self.id])
-        node.forget(self.id)
+        """Delete the instance, which must have ended; False if there is none. Its idempotency keys stay for a while (rule M4)."""
+        runtime = self._runtime
+        deleted = await runtime.store.delete_instances(runtime.tenant, [self.id])
+        runtime.forget(self.id)
         return bool(deleted)
 
     async def export(self) -> InstanceExport:
-        node = self._runtime.node
-        found = await node.store.export_instance(node.tenant, self.id)
+        runtime = self._runtime
+        found = await runtime.store.export_instance(runtime.tenant, self.id)
         if found is None:
             raise InstanceNotFound(self.id)
         return found
 
     async def import_(self, export: InstanceExport) -> None:
-        """Write what `export` gave; the definition's content must be in this store. Raises `AlreadyStored` if it exists."""
-        node = self._runtime.node
+        """Store an exported instance; the definition's content must be in this store. Raises `AlreadyStored` if it exists."""
+        runtime = self._runtime
         if export.instance.id != self.id:
             raise InstanceNotFound(self.id)
-        if await node.store.load_content(node.tenant, export.instance.content) is None:
+        if await runtime.store.load_content(runtime.tenant, export.instance.content) is None:
             raise DefinitionError(
                 f"The definition '{export.instance.definition_id}' with the content that this instance runs is not in the "
                 "store. Import the definition first."
             )
-        await node.store.import_instance(export)
+        await runtime.store.import_instance(export)
 
     # -- reading -------------------------------------------------------------------------------------------------------
 

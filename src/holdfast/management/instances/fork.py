@@ -1,36 +1,53 @@
-"""A copy of an instance that goes its own way, from the state that it is in (rule M19).
+"""Forks: copies of an instance that continue independently from its current state or an earlier one (rule M19).
 
-What is under way outside belongs to the original alone: an instance with open effects, or that waits for children, is not
-forked. What waits for a stimulus or a person waits in the copy too, under an address of its own.
+Open effects and children belong to the original alone: an instance with open effects, or that waits for children, is not forked.
+Bookmarks that wait for a stimulus or a person also wait in the copy, under an address of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-
-from msgspec.structs import replace
 
 from holdfast.errors import ExecutionError, InstanceAtRest
 from holdfast.execution import snapshot
 from holdfast.execution.live import LiveInstance
+from holdfast.management.instances.history import InstanceHistory
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.ids import checked_id
 from holdfast.model.instance import BookmarkKind, Status
 from holdfast.model.tasks import TASK
-from holdfast.runtime.cluster.node import Node
-from holdfast.runtime.commits.conflicts import place_taken
-from holdfast.runtime.commits.jobs.base import StartJob
+from holdfast.ports import Services
+from holdfast.runtime.commits.jobs.control import slot_taken
 from holdfast.runtime.commits.jobs.operator import Asked, NoteVerb
-from holdfast.runtime.commits.snapshots import state_at
-from holdfast.runtime.commits.state_codec import decode_state
+from holdfast.runtime.commits.jobs.start import Start, StartJob
+from holdfast.runtime.facade import Runtime
 
 _OWN = ("parent_id", "commits", "journal_base", "created")
-"""What a copy does not take over."""
+"""Fields that a copy does not take over."""
+
+
+class ForkJob(StartJob):
+    """Creates the copy from a state document and journals its origin."""
+
+    __slots__ = ("asked", "document", "origin", "version")
+
+    def __init__(self, start: Start, document: dict[str, Any], asked: Asked, origin: str, version: int) -> None:
+        super().__init__(start)
+        self.document = document
+        self.asked = asked
+        self.origin = origin
+        self.version = version
+
+    def create(self, now: Callable[[], int], services: Services) -> LiveInstance:
+        copy = snapshot.load(self.document, self.start.plan, now, services)
+        copy.created = now()
+        self.asked.note(copy, "fork", of=self.origin, version=self.version)
+        return copy
 
 
 async def fork(
-    node: Node,
+    runtime: Runtime,
     instance_id: str,
     *,
     version: int | None = None,
@@ -38,37 +55,29 @@ async def fork(
     who: str,
     why: str | None = None,
 ) -> str:
-    """Make the copy; its id. The journals of both say so. `version` is a moment whose state was kept, else it is now."""
-    identity = checked_id(new_id, "instance id") if new_id is not None else node.next_id()
-    row, values = await node.state(instance_id)
+    """Make the copy and return its id. The journals of both instances record it. `version` is an earlier version whose state is
+    stored; without it the current state is copied."""
+    key = runtime.key(checked_id(new_id, "instance id") if new_id is not None else runtime.new_id())
+    row = await runtime.row(instance_id)
+    if version is None or version == row.version:
+        row, live = await runtime.reader.live(runtime.key(instance_id))
+        content = row.content
     if version is not None and version != row.version:
-        kept = await state_at(node, instance_id, version)
-        row, values = replace(row, content=kept.content, state=kept.state, version=version), kept.values
-    plan = await node.pins.plan(row.content)
-    live = decode_state(row.state, plan, node.clock.now_ns, node.services, values)
+        stored = await InstanceHistory(runtime.store, runtime.tenant).snapshot(instance_id, version)
+        content = stored.content
+        live = runtime.reader.decode_state(stored.state, await runtime.plans.plan(content), stored.values)
+    version = row.version if version is None else version
     _refuse(live)
-    holder = await node.slot_holder(plan, live.correlation_id)
+    holder = await runtime.slot_holder(live.plan, live.correlation_id)
     if holder is not None:
-        raise place_taken(instance_id, holder)
-    document, asked = copied(live, identity), Asked(who, why)
-
-    def make() -> LiveInstance:
-        copy = snapshot.load(document, plan, node.clock.now_ns, node.services)
-        copy.created = node.clock.now_ns()
-        asked.note(copy, "fork", of=instance_id, version=row.version)
-        return copy
-
-    job = StartJob(identity, plan=plan, content=row.content, make=make)
-    assert job.answer is not None
-    node.submit(job)
-    answer = await job.answer
+        raise slot_taken(instance_id, holder)
+    asked = Asked(who, why)
+    start = Start(key=key, plan=live.plan, content=content, complete={})
+    answer = await runtime.ask(ForkJob(start, copied(live, key.id), asked, instance_id, version))
     if answer.existing is not None:
-        raise place_taken(instance_id, answer.existing)
-    note = NoteVerb(instance_id, asked, "fork", to=identity, version=row.version)
-    assert note.answer is not None
-    node.submit(note)
-    await note.answer
-    return identity
+        raise slot_taken(instance_id, answer.existing)
+    await runtime.ask(NoteVerb(runtime.key(instance_id), asked, "fork", to=key.id, version=version))
+    return key.id
 
 
 def _refuse(live: LiveInstance) -> None:
@@ -81,7 +90,7 @@ def _refuse(live: LiveInstance) -> None:
 
 
 def copied(live: LiveInstance, identity: str) -> dict[str, Any]:
-    """Its state as that of another instance."""
+    """The state document of the copy."""
     document = snapshot.dump(live, journal=False)
     for name in _OWN:
         document.pop(name, None)

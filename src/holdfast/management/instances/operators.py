@@ -1,7 +1,7 @@
-"""Operators' verbs: retry, recover, skip, resume, cancel, delete, dead letters. For one instance, or for all that fit a filter.
+"""Operator actions: retry, recover, skip, resume, cancel, delete, dead letters. For one instance, or for all that match a filter.
 
-Each verb takes `who` and `why`, which the journal keeps. Asked twice, a verb does its work once: the answer then says that
-nothing was changed. A bulk verb reads a list, which may lag; so each instance is tested again in its own commit (rule M7).
+Each action takes `who` and `why`, which the journal records. A repeated action changes nothing, and its answer says so. A bulk
+action reads a list, which may lag; so each instance is tested again in its own commit (rule M7).
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from holdfast.execution.plan import Outcome
 from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
 from holdfast.model.work import DeadLetterRow
-from holdfast.runtime.cluster.node import Node
-from holdfast.runtime.commits.conflicts import place_taken
 from holdfast.runtime.commits.jobs.base import Job
+from holdfast.runtime.commits.jobs.control import slot_taken
 from holdfast.runtime.commits.jobs.operator import (
     Asked,
     CancelVerb,
@@ -31,7 +30,7 @@ from holdfast.runtime.commits.jobs.operator import (
     RetryVerb,
     SkipVerb,
 )
-from holdfast.runtime.commits.state_codec import decode_state
+from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
 
 logger = logging.getLogger("holdfast")
@@ -67,8 +66,8 @@ class BulkDone(Struct, frozen=True, kw_only=True):
 
 
 class Operators:
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
 
     # -- one instance --------------------------------------------------------------------------------------------------
 
@@ -84,48 +83,59 @@ class Operators:
         """Run what failed again. With `inputs` (of an effect) it is a new execution with a key of its own (rule H3). A
         faulted instance takes its place again, or is refused (rule M2). Raises `EffectHeld` where nothing failed and an
         effect is held."""
-        await self._check_place(instance_id)
-        done = await self._one(RetryVerb(instance_id, Asked(who, why), activity_id, inputs))
-        if not done.changed and (held := await self._node.takeover.held(instance_id)):
+        await self._check_slot(instance_id)
+        done = await self._one(RetryVerb(self._runtime.key(instance_id), Asked(who, why), activity_id, inputs))
+        if not done.changed and (held := await self._runtime.held_effects(instance_id)):
             raise EffectHeld(instance_id, [row.activity_id for row in held])
         return done
 
     async def recover(self, instance_id: str, *, who: str, why: str | None = None) -> int:
         """Somebody's word for effects that are held (`on_lost: hold`): they run again; how many."""
-        await self._node.row(instance_id)
-        asked, held = Asked(who, why), await self._node.takeover.held(instance_id)
-        return sum([await self._answered(RecoverVerb(instance_id, asked, row.ref)) for row in held])
+        await self._runtime.row(instance_id)
+        asked, held = Asked(who, why), await self._runtime.held_effects(instance_id)
+        return sum([await self._answered(RecoverVerb(self._runtime.key(instance_id), asked, row.ref)) for row in held])
 
     async def skip(
         self, instance_id: str, activity_id: str, *, outcome: Outcome = None, who: str, why: str | None = None
     ) -> Done:
         """Pass over an activity that failed, waits or runs."""
-        await self._check_place(instance_id)
-        return await self._one(SkipVerb(instance_id, Asked(who, why), activity_id, outcome))
+        await self._check_slot(instance_id)
+        return await self._one(SkipVerb(self._runtime.key(instance_id), Asked(who, why), activity_id, outcome))
 
     async def resume(
         self, instance_id: str, bookmark_id: str | None = None, payload: Any = None, *, who: str, why: str | None = None
     ) -> Done:
         """Resume a bookmark: the only one, if none is named."""
         if bookmark_id is None:
-            waiting = (await self._read(instance_id)).bookmarks
+            waiting = (await self._runtime.read(instance_id)).bookmarks
             if len(waiting) != 1:
                 listed = [f"{item.id} ({item.activity_id})" for item in waiting]
                 raise BookmarkNotFound("(none named)", instance_id=instance_id, open_ids=listed)
             bookmark_id = waiting[0].id
-        return await self._one(ResumeVerb(instance_id, Asked(who, why), bookmark_id, payload))
+        return await self._one(ResumeVerb(self._runtime.key(instance_id), Asked(who, why), bookmark_id, payload))
+
+    async def resume_and_read(
+        self, instance_id: str, bookmark_id: str | None, payload: Any, *, who: str
+    ) -> tuple[RunResult, int] | None:
+        """Resume a bookmark (the only one, if none is named); returns the instance as the commit left it, with its version, or
+        None if the commit changed nothing."""
+        if bookmark_id is None:
+            bookmark_id = self._runtime.only_bookmark(await self._runtime.read(instance_id)).id
+        job = ResumeVerb(self._runtime.key(instance_id), Asked(who), bookmark_id, payload)
+        answer = await self._runtime.ask(job)
+        return (answer.result, answer.version) if answer.result is not None and answer.version else None
 
     async def cancel(self, instance_id: str, *, terminate: bool = False, who: str, why: str | None = None) -> Done:
         """Cancel it and the children that it waits for. `terminate` runs neither `finally` nor compensations (rule M1)."""
-        return await self._one(CancelVerb(instance_id, Asked(who, why), terminate=terminate))
+        return await self._one(CancelVerb(self._runtime.key(instance_id), Asked(who, why), terminate=terminate))
 
     async def delete(self, instance_id: str, *, terminate: bool = False, who: str, why: str | None = None) -> bool:
         """Remove an instance at rest from every table; one that lives is refused, or terminated first. False if there is
         none. The journal goes with it: the log says who deleted it."""
         if terminate:
             await self.cancel(instance_id, terminate=True, who=who, why=why)
-        gone = await self._node.store.delete_instances(self._node.tenant, [instance_id])
-        self._node.forget(instance_id)
+        gone = await self._runtime.store.delete_instances(self._runtime.tenant, [instance_id])
+        self._runtime.forget(instance_id)
         if gone:
             logger.info("instance %s was deleted by %s: %s", instance_id, who, why or "no reason given")
         return bool(gone)
@@ -135,13 +145,15 @@ class Operators:
     async def retry_all(self, filter: InstanceFilter, *, who: str, why: str | None = None) -> BulkDone:
         """Retry all that fit and have failed activities."""
         asked, query = Asked(who, why, filter), _narrowed(replace(filter, has_incidents=True), RETRIED)
-        return await self._all(query, lambda instance_id: RetryVerb(instance_id, asked))
+        return await self._all(query, lambda instance_id: RetryVerb(self._runtime.key(instance_id), asked))
 
     async def cancel_all(
         self, filter: InstanceFilter, *, terminate: bool = False, who: str, why: str | None = None
     ) -> BulkDone:
         asked, query = Asked(who, why, filter), _narrowed(filter, CANCELED)
-        return await self._all(query, lambda instance_id: CancelVerb(instance_id, asked, terminate=terminate))
+        return await self._all(
+            query, lambda instance_id: CancelVerb(self._runtime.key(instance_id), asked, terminate=terminate)
+        )
 
     async def delete_all(self, filter: InstanceFilter, *, who: str, why: str | None = None) -> BulkDone:
         """Delete all that fit and are at rest."""
@@ -160,19 +172,19 @@ class Operators:
 
     async def dead_letters(self, *, limit: int = 100, offset: int = 0) -> Sequence[DeadLetterRow]:
         """Work that failed for good, latest first."""
-        return await self._node.store.list_dead_letters(self._node.tenant, limit=limit, offset=offset)
+        return await self._runtime.store.list_dead_letters(self._runtime.tenant, limit=limit, offset=offset)
 
     async def replay(self, ids: Sequence[str], *, who: str, why: str | None = None) -> int:
         """Back to work as they were, attempts at 0; how many. One that was replayed already counts as none."""
         letters = await self.letters(ids)
-        count = await self._node.store.replay_dead_letters(self._node.tenant, list(ids))
+        count = await self._runtime.store.replay_dead_letters(self._runtime.tenant, list(ids))
         await self._note(letters, Asked(who, why), "replay dead letter")
         return count
 
     async def discard(self, ids: Sequence[str], *, who: str, why: str | None = None) -> int:
         """Give them up; how many."""
         letters = await self.letters(ids)
-        count = await self._node.store.delete_dead_letters(self._node.tenant, list(ids))
+        count = await self._runtime.store.delete_dead_letters(self._runtime.tenant, list(ids))
         await self._note(letters, Asked(who, why), "discard dead letter")
         return count
 
@@ -191,20 +203,18 @@ class Operators:
         for letter in letters:
             if letter.work.instance_id is not None:
                 data = {"work": letter.work.id, "kind": letter.work.kind, "reason": letter.reason}
-                await self._answered(NoteVerb(letter.work.instance_id, asked, verb, **data))
+                await self._answered(NoteVerb(self._runtime.key(letter.work.instance_id), asked, verb, **data))
             logger.info("%s %s by %s: %s", verb, letter.work.id, asked.who, asked.why or "no reason given")
 
     # -- doing it ------------------------------------------------------------------------------------------------------
 
     async def _one(self, job: Job) -> Done:
         changed = await self._answered(job)
-        row = await self._node.row(job.instance_id)
+        row = await self._runtime.row(job.instance_id)
         return Done(instance_id=row.id, changed=changed, status=row.status, version=row.version)
 
     async def _answered(self, job: Job) -> bool:
-        assert job.answer is not None
-        self._node.submit(job)
-        answer = await job.answer
+        answer = await self._runtime.ask(job)
         return job.changed and not answer.dropped
 
     async def _all(self, filter: InstanceFilter | None, make: Callable[[str], Job]) -> BulkDone:
@@ -225,34 +235,28 @@ class Operators:
         cursor: str | None = None
         while filter is not None:
             query = InstanceQuery(
-                tenant=self._node.tenant,
+                tenant=self._runtime.tenant,
                 filter=filter,
                 sort=InstanceSort.ID,
                 descending=False,
                 limit=PAGE,
                 cursor=cursor,
             )
-            page = await self._node.store.search(query)
+            page = await self._runtime.store.search(query)
             yield [item.id for item in page.items]
             cursor = page.cursor
             if cursor is None:
                 return
 
-    async def _check_place(self, instance_id: str) -> None:
-        """A faulted instance has given its place back; it must be free to go on."""
-        row = await self._node.row(instance_id)
+    async def _check_slot(self, instance_id: str) -> None:
+        """A faulted instance has released its slot. Raises `PlaceTaken` if another instance holds the slot now."""
+        row = await self._runtime.row(instance_id)
         if row.status != Status.FAULTED:
             return
-        plan = await self._node.pins.plan(row.content)
-        holder = await self._node.slot_holder(plan, row.correlation_id)
+        plan = await self._runtime.plans.plan(row.content)
+        holder = await self._runtime.slot_holder(plan, row.correlation_id)
         if holder is not None and holder != instance_id:
-            raise place_taken(instance_id, holder)
-
-    async def _read(self, instance_id: str) -> RunResult:
-        node = self._node
-        row, values = await node.state(instance_id)
-        plan = await node.pins.plan(row.content)
-        return RunResult(decode_state(row.state, plan, node.clock.now_ns, node.services, values), [], {})
+            raise slot_taken(instance_id, holder)
 
 
 def _narrowed(filter: InstanceFilter, statuses: tuple[str, ...]) -> InstanceFilter | None:

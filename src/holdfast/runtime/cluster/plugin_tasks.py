@@ -1,4 +1,8 @@
-"""Tasks that plugins bring: once at start, and again and again. A recurring task that fails is logged and runs again."""
+"""Tasks of plugins: start-up tasks run once, recurring tasks run in intervals of the application's clock.
+
+A recurring task that fails is logged and runs again after its interval. These tasks need no store, so an application without
+a store runs them too; tests advance them with a virtual clock.
+"""
 
 from __future__ import annotations
 
@@ -10,41 +14,40 @@ from datetime import timedelta
 from msgspec import Struct
 
 from holdfast.ports import Clock
+from holdfast.runtime.service import end_tasks
 
 logger = logging.getLogger("holdfast")
 
 Task = Callable[[], Awaitable[None]]
 
 
-class Recurring(Struct, frozen=True):
+class RecurringTask(Struct, frozen=True):
     name: str
     every: timedelta
     task: Task
 
 
-class Background:
-    def __init__(self, clock: Clock, at_start: Sequence[Task], recurring: Sequence[Recurring]) -> None:
+class PluginTasks:
+    def __init__(self, clock: Clock, at_start: Sequence[Task], recurring: Sequence[RecurringTask]) -> None:
         self._clock = clock
         self._at_start = at_start
         self._recurring = recurring
         self._running: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Run the start-up tasks one after the other (one that fails keeps the engine from starting), then the others."""
+        """Run the start-up tasks one after the other, then start the recurring ones. An error of a start-up task is raised."""
         for task in self._at_start:
             await task()
         loop = asyncio.get_running_loop()
         self._running = [loop.create_task(self._repeat(item), name=f"holdfast-{item.name}") for item in self._recurring]
 
     async def stop(self) -> None:
-        for task in self._running:
-            task.cancel()
-        if self._running:
-            await asyncio.wait(self._running)
+        await end_tasks(self._running)
         self._running = []
 
-    async def _repeat(self, item: Recurring) -> None:
+    async def _repeat(self, item: RecurringTask) -> None:
         while True:
+            # The clock decides, not the event loop: `PeriodicService` would ignore a virtual clock.
             await self._clock.wait_until(self._clock.now() + item.every)
             try:
                 await item.task()

@@ -1,7 +1,7 @@
-"""Recurring tasks that one node of the cluster does: whoever comes first when one is due, the next time perhaps another.
+"""Recurring tasks that run on one node of the cluster at a time: on the first node that claims the task when it is due.
 
-Each time is claimed by a record whose version is the next one: of all nodes that see it due, one writes it. Who dies after the
-claim leaves that time undone; the next one is another's.
+A claim is a record with the next version number: of all nodes that find the task due, one writes it. If that node dies after
+the claim, this run is lost; any node may claim the next run.
 """
 
 from __future__ import annotations
@@ -9,63 +9,83 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from functools import partial
 
 from holdfast.errors import StoreError
 from holdfast.model.record_rows import RecordRow
-from holdfast.runtime.cluster.plugin_tasks import Recurring
-from holdfast.runtime.task_end import end
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
+from holdfast.ports import Store
+from holdfast.runtime.cluster.plugin_tasks import RecurringTask
+from holdfast.runtime.intake import Intake
+from holdfast.runtime.membership import Membership
+from holdfast.runtime.observability.outage_log import OutageLog
+from holdfast.runtime.service import PeriodicService
 
 logger = logging.getLogger("holdfast")
 
 KIND = "single-task"
+CHECK_INTERVAL_MAX = timedelta(seconds=5)
+"""Longest pause between two checks whether a task is due; a shorter interval of the task is checked four times."""
 
 
-class SingleTasks:
-    def __init__(self, node: Node, tasks: Sequence[Recurring]) -> None:
-        self._node = node
-        self._given = tuple(tasks)
-        self._running: list[asyncio.Task[None]] = []
+class SingletonTasks:
+    def __init__(
+        self,
+        store: Store,
+        tenant: str,
+        membership: Membership,
+        intake: Intake,
+        log: OutageLog,
+        tasks: Sequence[RecurringTask],
+    ) -> None:
+        """`tenant` is the tenant of the claim records."""
+        self._store = store
+        self._tenant = tenant
+        self._membership = membership
+        self._intake = intake
+        self._services = [
+            PeriodicService(
+                task.name,
+                partial(self._run, task),
+                every=min(task.every / 4, CHECK_INTERVAL_MAX),
+                failure=f"the task '{task.name}' could not be claimed",
+                log=log,
+                pause_first=True,
+            )
+            for task in tasks
+        ]
 
     def start(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._running = [loop.create_task(self._repeat(item), name=f"holdfast-{item.name}") for item in self._given]
+        for service in self._services:
+            service.start()
 
     async def stop(self) -> None:
-        await end(self._running)
-        self._running = []
+        await asyncio.gather(*(service.stop() for service in self._services))
 
-    async def _repeat(self, item: Recurring) -> None:
-        while True:
-            await asyncio.sleep(min(item.every.total_seconds() / 4, 5.0))
-            if self._node.gate.paused:
-                continue
-            try:
-                if await self.claim(item):
-                    await item.task()
-            except StoreError:
-                self._node.outage.warn("the task '%s' could not be claimed", item.name)
-            except Exception:
-                logger.exception("The single-node task '%s' failed; it runs again in %s.", item.name, item.every)
+    async def _run(self, task: RecurringTask) -> None:
+        if self._intake.paused or not await self.claim(task):
+            return
+        try:
+            await task.task()
+        except StoreError:
+            raise  # The service logs it as an outage of the store.
+        except Exception:
+            logger.exception("The single-node task '%s' failed; it runs again in %s.", task.name, task.every)
 
-    async def claim(self, item: Recurring) -> bool:
-        """Whether it is due and this node does it. The first time is one interval after anybody first saw it."""
-        node = self._node
-        now = await node.store.now()
-        found = await node.store.get_record(node.tenant, KIND, item.name)
+    async def claim(self, task: RecurringTask) -> bool:
+        """Whether the task is due and this node runs it. The first run is one interval after a node first saw the task."""
+        now = await self._store.now()
+        found = await self._store.get_record(self._tenant, KIND, task.name)
         if found is not None and (found.due is None or found.due > now):
             return False
         row = RecordRow(
-            tenant=node.tenant,
+            tenant=self._tenant,
             kind=KIND,
-            id=item.name,
+            id=task.name,
             version=1 if found is None else found.version + 1,
-            owner=node.name,
-            due=now + item.every,
+            owner=self._membership.name,
+            due=now + task.every,
             created=now,
             updated=now,
         )
-        return await node.store.put_record(row) and found is not None
+        return await self._store.put_record(row) and found is not None

@@ -1,21 +1,21 @@
-"""The place of an instance among those of its definition: a guard row, taken and given back by commits (rule M2)."""
+"""Activation slots: guard rows that limit the running instances of a definition, taken and released by commits (rule M2)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from holdfast.execution.activation_slot import no_slot
 from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Plan
 from holdfast.model.guard import Guard, GuardRef
-
-if TYPE_CHECKING:
-    from holdfast.runtime.commits.baseline import Before, Consumed
+from holdfast.ports import Store
+from holdfast.runtime.commits.baseline import Before, Consumed
 
 
 def slots(live: LiveInstance, before: Before, consumed: Consumed) -> tuple[tuple[Guard, ...], tuple[GuardRef, ...]]:
-    """Keys of the request, and the slot of the activation strategy: taken by the start or by the retry of a faulted
-    instance, moved by Correlate, given back by the end. A start that ends in its first burst takes none: whoever asked has
-    looked whether it is free, and the burst counts as having happened at that moment."""
+    """Guards to take and to release: idempotency keys of the request, and the slot of the activation strategy.
+
+    A start or the retry of a faulted instance takes the slot, Correlate moves it, the end releases it. A start that ends in its
+    first burst takes none: the caller has checked that the slot was free, and the burst counts as done at that moment.
+    """
     slot = live.plan.slot
     if slot is no_slot:
         return consumed.guards, ()
@@ -24,3 +24,12 @@ def slots(live: LiveInstance, before: Before, consumed: Consumed) -> tuple[tuple
     taken = [*consumed.guards, *([wanted] if wanted is not None and wanted != held else [])]
     released = (held.ref,) if held is not None and held != wanted else ()
     return tuple(taken), released
+
+
+async def slot_holder(store: Store, tenant: str, plan: Plan, correlation_id: str | None) -> str | None:
+    """The instance that holds the slot of a definition, and so prevents another start (rule M2)."""
+    slot = plan.slot(correlation_id)
+    if slot is None:
+        return None
+    holder = await store.find_guard(tenant, slot.ref)
+    return None if holder is None else holder.instance_id

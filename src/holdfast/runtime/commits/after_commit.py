@@ -1,4 +1,4 @@
-"""Events of a committed burst."""
+"""Telemetry events of a committed burst."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from holdfast.execution.journal import COMPLETED, readable
 from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import JournalEntry, Status
 from holdfast.runtime.commits.burst import Burst
-from holdfast.runtime.commits.jobs.base import ResumeJob
 from holdfast.runtime.commits.jobs.dispatch import BeginJob
+from holdfast.runtime.commits.jobs.resume import ResumeJob
 from holdfast.runtime.observability.status_events import names_of, tell_status
 
 
 class Entries:
-    """What happened in a burst, for those who want to know: made when it is asked for, since most only count."""
+    """Journal entries of a burst, decoded on demand: most listeners only count them."""
 
     __slots__ = ("_live",)
 
@@ -27,14 +27,14 @@ class Entries:
         return readable(live.plan, live.journal, live.journal_base)
 
     def completed(self) -> Counter[str]:
-        """How many activities of each type completed."""
+        """Number of completed activities by type."""
         nodes = self._live.plan.nodes
         return Counter(
             nodes[entry[1]].definition.type for entry in self._live.journal if entry[0] == COMPLETED and entry[1] >= 0
         )
 
 
-def tell(burst: Burst, live: LiveInstance) -> None:
+def emit_events(burst: Burst, live: LiveInstance) -> None:
     if live.status is Status.PENDING:
         return
     names = names_of(live)

@@ -1,4 +1,4 @@
-"""What a commit begins from, and what it uses up: the instance as the last commit left it, rows and guards of its jobs."""
+"""The baseline of a commit: the instance as its last commit left it, and the rows that the jobs of the burst consume."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NO_MARKS: dict[str, Bookmark] = {}
 
 
 class Before(Struct, frozen=True):
-    """What the last commit of the instance left in the store."""
+    """The instance as its last commit stored it."""
 
     version: int = 0
     correlation_id: str | None = None
     bookmarks: dict[str, Bookmark] = {}
-    """None of an instance at rest: its rows went with the commit that ended it."""
+    """Empty for an instance at rest: the commit that ended it deleted its bookmark rows."""
     incidents: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
     at_rest: bool = False
@@ -50,21 +50,21 @@ def remember(live: LiveInstance, row: InstanceRow) -> Before:
 
 
 class Consumed(Struct, frozen=True, kw_only=True):
-    """Rows that this segment used up, and guards that it asks for."""
+    """Rows that the jobs of a burst consume, and guards that they take."""
 
     work: tuple[str, ...] = ()
     effects: tuple[EffectRef, ...] = ()
     guards: tuple[Guard, ...] = ()
     bookmarks: tuple[str, ...] = ()
-    """Those that were woken: a child that woke its parent has ended by itself."""
+    """Bookmarks that were resumed: a child that resumed its parent has ended by itself."""
     schedules: tuple[ScheduleStep, ...] = ()
     inbox: tuple[str, ...] = ()
-    drops: tuple[str, ...] = ()
-    adds: tuple[WorkRow, ...] = ()
-    """Work that the jobs themselves ask for."""
-    buries: tuple[DeadLetterRow, ...] = ()
+    work_dropped: tuple[str, ...] = ()
+    work_added: tuple[WorkRow, ...] = ()
+    """Work rows that the jobs themselves add."""
+    dead_letters: tuple[DeadLetterRow, ...] = ()
     closed: tuple[tuple[str, Task], ...] = ()
-    """Tasks that somebody completed, with the bookmark that waited."""
+    """Completed tasks, with the bookmark that waited."""
 
 
 NOTHING = Consumed()

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import Bookmark, BookmarkKind
 from holdfast.model.stored import BookmarkRef, BookmarkRow, correlation_key
+from holdfast.model.wake_keys import STORED_KINDS, bookmark_key
 from holdfast.model.work import WorkKind, WorkRow, queue_of
-from holdfast.runtime.commits.state_codec import encode_payload
 from holdfast.runtime.commits.task_rows import task_records
-from holdfast.runtime.stimuli.matching import STORED_KINDS, bookmark_key
+from holdfast.runtime.payload_codec import encode_payload
 
 if TYPE_CHECKING:
     from holdfast.runtime.commits.baseline import Before, Consumed

@@ -1,7 +1,7 @@
-"""One instance in a batch: its jobs applied one after the other to the same state, run, and made into one commit.
+"""A burst: the jobs of one instance in a batch, applied one after the other to the same state, run, and made one commit.
 
-All of it is synchronous and may be thrown away and run again (rule "Segments and effects"). If a job fails outside an
-activity, it is taken out and the others run again from the stored state, without it.
+Running a burst is synchronous and may be repeated from the stored state (rule "Segments and effects"). If a job fails outside
+of an activity, it is taken out of the burst, and the other jobs run again without it.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from itertools import chain
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -24,33 +23,32 @@ from holdfast.execution.segment import Ended, Limits, run_segment
 from holdfast.execution.settle import settle
 from holdfast.model.commit import Commit
 from holdfast.model.instance import Status, moment
-from holdfast.model.stored import InstanceRow
-from holdfast.runtime.commits.baseline import NEW, NOTHING, Before, Consumed, remember
-from holdfast.runtime.commits.jobs.base import Answer, EffectJob, Job, ResumeJob, StartJob
+from holdfast.model.stored import InstanceKey, InstanceRow
+from holdfast.ports import Clock, Services
+from holdfast.runtime.commits.baseline import NEW, Before, Consumed, remember
+from holdfast.runtime.commits.commit_builder import CommitBuilder
+from holdfast.runtime.commits.consumed_rows import consumed_rows
+from holdfast.runtime.commits.jobs.base import DROPPED, Answer, Job
 from holdfast.runtime.commits.jobs.operator import still_fits
-from holdfast.runtime.commits.jobs.task import TaskJob
+from holdfast.runtime.commits.jobs.start import StartJob
 from holdfast.runtime.commits.snapshots import with_snapshot
 from holdfast.runtime.commits.state_codec import decode_state
-from holdfast.runtime.outbox.relay import with_events
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.membership import Membership
 
 Fail = Callable[[Job, Exception], None]
-T = TypeVar("T")
 
 
 class Burst(Struct):
-    instance_id: str
+    key: InstanceKey
     jobs: list[Job]
-    """Still to be done; those that are refused leave it."""
+    """Jobs still to be done; refused ones leave the list."""
     row: InstanceRow | None = None
-    """What it begins from; None for a new instance."""
-    hot: bool = False
-    """The row is from the cache. It may be old: then the version check throws the segment away, but nothing may be refused
-    or found pointless by it."""
+    """The row that the burst starts from; None for a new instance."""
+    cached: bool = False
+    """The row is from the cache and may be out of date: the version check then discards the segment, but no job may be
+    refused or found pointless by such a row."""
     unsure: list[Job] = []
-    """Jobs that a hot row refused: to be asked of the stored one."""
+    """Jobs that a cached row refused: to be decided by the stored row."""
     plan: Plan | None = None
     values: Mapping[str, bytes] = {}
     """Large values that the row refers to."""
@@ -59,122 +57,189 @@ class Burst(Struct):
     applied: list[Job] = []
     changed: bool = False
     go_on: str | None = None
-    """The `continue` row, if the segment was cut."""
+    """The id of the `continue` row, if the segment was cut."""
     began_ns: int = 0
     ran_ns: int = 0
-    """When it began and had run; only where somebody listens."""
+    """Start and end of the run; only set while telemetry has listeners."""
     kept: bool = True
-    """False: a transient workflow that ended at once leaves nothing to keep."""
+    """False: a transient workflow that ended at once stores nothing."""
 
     @property
     def left(self) -> list[Job]:
-        """Jobs that this commit does not hold."""
+        """Jobs that the commit does not contain."""
         return [job for job in self.jobs if job not in self.applied] if len(self.jobs) > len(self.applied) else []
 
     def leave_out(self, job: Job) -> None:
-        """It does nothing here. By a hot row that is not certain."""
+        """The job does nothing here. By a cached row that is not certain."""
         self.applied.remove(job)
         self.jobs.remove(job)
-        if self.hot:
-            job.sure = True
+        if self.cached:
+            job.from_store = True
             self.unsure.append(job)
 
 
-def run_bursts(bursts: Iterable[Burst], node: Node, limits: Limits, fail: Fail) -> list[tuple[Burst, Commit | None]]:
-    """The commit of what the jobs of each came to; None if there is nothing to write. First all run, then all are written
-    down: code that is used again and again stays in the processor's cache. What is written together has one moment."""
-    ran = [(burst, _run(burst, node, limits, fail)) for burst in bursts]
-    now = moment(node.clock.now_ns())
-    return [(burst, _written(burst, node, limits, fail, now) if applied else None) for burst, applied in ran]
+class AddEvents(Protocol):
+    """Adds outbox rows for lifecycle events to a commit."""
+
+    def __call__(self, burst: Burst, commit: Commit) -> Commit: ...
 
 
-def _run(burst: Burst, node: Node, limits: Limits, fail: Fail) -> bool:
-    """Whether any of its jobs was applied."""
-    if telemetry.listeners:
-        burst.began_ns = node.clock.now_ns()
-    while burst.jobs:
-        begun = perf_counter_ns()
-        try:
-            _begin(burst, node)
-        except HoldfastError as error:  # The state cannot be read: none of the jobs can be done.
-            jobs, burst.jobs = burst.jobs, []
-            for job in jobs:
-                fail(job, error)
-            return False
-        try:
-            _apply_all(burst, limits.after(perf_counter_ns() - begun))
-        except Exception as error:  # noqa: BLE001 - one burst fails alone, its neighbours in the batch go on
-            _drop(burst, error, fail)
-            continue
+class BurstRunner:
+    """Runs bursts and builds their commits."""
+
+    def __init__(
+        self,
+        builder: CommitBuilder,
+        membership: Membership,
+        clock: Clock,
+        services: Services,
+        limits: Limits,
+        *,
+        add_events: AddEvents | None = None,
+        snapshots: bool = False,
+    ) -> None:
+        """`snapshots` stores the state of every commit (`history = snapshots`)."""
+        self._builder = builder
+        self._membership = membership
+        self._clock = clock
+        self._services = services
+        self._limits = limits
+        self._add_events = add_events
+        self._snapshots = snapshots
+
+    def run(self, bursts: Iterable[Burst], fail: Fail) -> list[tuple[Burst, Commit | None]]:
+        """The commit of each burst; None if there is nothing to write.
+
+        All bursts run first, then all commits are built: code that is used again stays in the processor's cache. Commits of
+        one batch share their time.
+        """
+        ran = [(burst, self._run(burst, fail)) for burst in bursts]
+        now = moment(self._clock.now_ns())
+        return [(burst, self._build(burst, fail, now) if applied else None) for burst, applied in ran]
+
+    def _run(self, burst: Burst, fail: Fail) -> bool:
+        """Whether any of the jobs was applied."""
         if telemetry.listeners:
-            burst.ran_ns = node.clock.now_ns()
-        return True
-    return False
+            burst.began_ns = self._clock.now_ns()
+        while burst.jobs:
+            begun = perf_counter_ns()
+            try:
+                self._begin(burst)
+            except HoldfastError as error:  # The state cannot be read: no job can be done.
+                jobs, burst.jobs = burst.jobs, []
+                for job in jobs:
+                    fail(job, error)
+                return False
+            try:
+                _apply_all(burst, self._limits.after(perf_counter_ns() - begun))
+            except Exception as error:  # noqa: BLE001 - a failed burst does not affect the others of its batch
+                _take_out_failed(burst, error, fail)
+                continue
+            if telemetry.listeners:
+                burst.ran_ns = self._clock.now_ns()
+            return True
+        return False
 
+    def _begin(self, burst: Burst) -> None:
+        """Decode the stored instance or create a new one. Never reuse a live object: an earlier run has changed it."""
+        burst.live, burst.applied, burst.go_on, burst.changed = None, [], None, False
+        first = burst.jobs[0]
+        if burst.row is not None:
+            assert burst.plan is not None
+            live = decode_state(burst.row.state, burst.plan, self._clock.now_ns, self._services, burst.values)
+            live.new_effects = []  # Open effects run already; only effects of this burst are new.
+            burst.live, burst.before = live, remember(live, burst.row)
+        elif isinstance(first, StartJob):
+            burst.live, burst.before = first.create(self._clock.now_ns, self._services), NEW
+        if burst.live is not None:
+            burst.live.defers_steps = True
 
-def _written(burst: Burst, node: Node, limits: Limits, fail: Fail, now: datetime) -> Commit | None:
-    while True:
-        try:
-            return _commit(burst, node, now)
-        except Exception as error:  # noqa: BLE001 - one burst fails alone, its neighbours in the batch go on
-            _drop(burst, error, fail)
-        if not _run(burst, node, limits, fail):
+    def _build(self, burst: Burst, fail: Fail, now: datetime) -> Commit | None:
+        while True:
+            try:
+                return self._commit(burst, now)
+            except Exception as error:  # noqa: BLE001 - a failed burst does not affect the others of its batch
+                _take_out_failed(burst, error, fail)
+            if not self._run(burst, fail):
+                return None
+
+    def _commit(self, burst: Burst, now: datetime) -> Commit | None:
+        live, tenant = burst.live, burst.key.tenant
+        assert live is not None
+        consumed = consumed_rows(burst.applied)
+        if not burst.changed:
+            if not consumed.work and not consumed.inbox:
+                return None
+            return Commit(
+                tenant=tenant,
+                burst_id=self._membership.next_id(),
+                work_consumed=consumed.work,
+                inbox_consumed=consumed.inbox,
+            )
+        starts = _take_child_starts(burst, live) if live.child_starts else ()
+        if live.plan.definition.options.transient and _is_transient(burst, live, consumed):
+            burst.kept = False
             return None
+        first = burst.applied[0]
+        if isinstance(first, StartJob):
+            content, begun = first.start.content, not first.waits
+        else:
+            content, begun = "" if burst.row is None else burst.row.content, False
+        commit = self._builder.commit(
+            tenant,
+            live,
+            burst.before,
+            consumed,
+            now,
+            burst_id=self._membership.next_id(),
+            content=live.moved_to or content,
+            starts=starts,
+            begun=begun,
+            go_on=burst.go_on,
+        )
+        if self._snapshots:
+            commit = with_snapshot(commit, burst.values)
+        return commit if self._add_events is None else self._add_events(burst, commit)
 
 
-def _drop(burst: Burst, error: Exception, fail: Fail) -> None:
-    """Leave out the job that failed. What it made of the instance is thrown away: nothing of it may be let out."""
-    culprit = burst.applied[-1]
-    burst.jobs.remove(culprit)
+def _take_out_failed(burst: Burst, error: Exception, fail: Fail) -> None:
+    """Take out the job that failed. Its changes are discarded; none of them may be published."""
+    failed = burst.applied[-1]
+    burst.jobs.remove(failed)
     burst.live, burst.applied, burst.changed = None, [], False
-    fail(culprit, error)
-
-
-def _begin(burst: Burst, node: Node) -> None:
-    """The instance as it is stored, or a new one. Never the live object of another try: that was changed."""
-    burst.live, burst.applied, burst.go_on, burst.changed = None, [], None, False
-    first = burst.jobs[0]
-    if burst.row is not None:
-        assert burst.plan is not None
-        live = decode_state(burst.row.state, burst.plan, node.clock.now_ns, node.services, burst.values)
-        live.new_effects = []  # Open effects run already; only those of this burst are new.
-        burst.live, burst.before = live, remember(live, burst.row)
-    elif isinstance(first, StartJob):
-        burst.live, burst.before = first.make(), NEW
-    if burst.live is not None:
-        burst.live.defers_steps = True
+    fail(failed, error)
 
 
 def _apply_all(burst: Burst, limits: Limits) -> None:
     live = burst.live
     assert live is not None
-    context = contextvars.Context()  # What pure code sets in it does not leak to the next burst (rule H13).
+    context = contextvars.Context()  # Context variables set by pure code do not leak into the next burst (rule H13).
     first = burst.jobs[0]
     for job in tuple(burst.jobs):
         if burst.go_on is not None:
             return
         if isinstance(job, StartJob) and (burst.row is not None or job is not first):
             burst.jobs.remove(job)
-            job.tell(Answer(existing=burst.instance_id))
+            job.finish(Answer(existing=burst.key.id))
             continue
         burst.applied.append(job)
         if job.condition is not None and not still_fits(job.condition, burst.row, live):
             burst.leave_out(job)
-            if not burst.hot:
-                job.tell(Answer(dropped=True))
+            if not burst.cached:
+                job.finish(DROPPED)
             continue
         try:
             changed = job.changed = context.run(job.apply, live)
-        except HoldfastError as error:  # Nothing is changed then.
+        except HoldfastError as error:  # The job has changed nothing.
             burst.leave_out(job)
-            if not burst.hot:
+            if not burst.cached:
                 job.refuse(error)
             continue
         if changed:
             burst.changed = True
-            if not job.idle and not context.run(_run_queue, live, limits):
+            if job.runs_queue and not context.run(_run_queue, live, limits):
                 burst.go_on = f"{live.id}.c{burst.before.version + 1}"
-        elif burst.hot:
+        elif burst.cached:
             burst.leave_out(job)
 
 
@@ -187,49 +252,8 @@ def _run_queue(live: LiveInstance, limits: Limits) -> bool:
             return True
 
 
-# -- the commit --------------------------------------------------------------------------------------------------------
-
-
-def _commit(burst: Burst, node: Node, now: datetime) -> Commit | None:
-    live = burst.live
-    assert live is not None
-    consumed = _consumed(burst.applied)
-    if not burst.changed:
-        if not consumed.work and not consumed.inbox:
-            return None
-        return Commit(
-            tenant=node.tenant,
-            burst_id=node.next_id(),
-            work_consumed=consumed.work,
-            inbox_consumed=consumed.inbox,
-        )
-    starts = _take_child_starts(burst, live) if live.child_starts else ()
-    if live.plan.definition.options.transient and _is_transient(burst, live, consumed):
-        burst.kept = False
-        return None
-    first = burst.applied[0]
-    if isinstance(first, StartJob):
-        content, begun = first.content, not first.waits
-    else:
-        content, begun = "" if burst.row is None else burst.row.content, False
-    commit = node.maker.commit(
-        live,
-        burst.before,
-        consumed,
-        now,
-        burst_id=node.next_id(),
-        content=live.moved_to or content,
-        starts=starts,
-        begun=begun,
-        go_on=burst.go_on,
-    )
-    if node.keeps_states:
-        commit = with_snapshot(commit, burst.values)
-    return with_events(node, burst, commit) if node.outlets else commit
-
-
 def _take_child_starts(burst: Burst, live: LiveInstance) -> tuple[ChildStart, ...]:
-    """They leave with this commit, as rows; what is left of them is a bookmark."""
+    """Child starts leave with this commit as work rows; the state keeps only the bookmarks that wait for them."""
     starts, live.child_starts = live.child_starts, ()
     if burst.go_on is None:
         settle(live)
@@ -246,52 +270,3 @@ def _is_transient(burst: Burst, live: LiveInstance, consumed: Consumed) -> bool:
         and live.parent_id is None
         and all(event["local"] for event in live.published)
     )
-
-
-def _consumed(jobs: list[Job]) -> Consumed:
-    if len(jobs) == 1:
-        return _used_by(jobs[0])
-    each = [_used_by(job) for job in jobs]
-    return Consumed(
-        work=_once(item.work for item in each),
-        effects=_all(item.effects for item in each),
-        guards=_all(item.guards for item in each),
-        bookmarks=_once(item.bookmarks for item in each),
-        schedules=_all(item.schedules for item in each),
-        inbox=_once(item.inbox for item in each),
-        drops=_all(item.drops for item in each),
-        adds=_all(item.adds for item in each),
-        buries=_all(item.buries for item in each),
-        closed=_all(item.closed for item in each),
-    )
-
-
-def _used_by(job: Job) -> Consumed:
-    kind, work = job.__class__, job.consumes_work
-    if job.fires is None and not job.guards:  # As nearly all of those that there are most of.
-        if kind is ResumeJob:
-            return Consumed(work=() if work is None else (work,), bookmarks=(job.bookmark_id,))  # type: ignore[attr-defined]
-        if kind is EffectJob and work is None:
-            return NOTHING if job.consumes_effect is None else Consumed(effects=(job.consumes_effect,))
-        if kind is StartJob and work is None:
-            return NOTHING
-    return Consumed(
-        work=() if job.consumes_work is None else (job.consumes_work,),
-        effects=() if job.consumes_effect is None else (job.consumes_effect,),
-        guards=job.guards,
-        bookmarks=(job.bookmark_id,) if isinstance(job, ResumeJob) else (),
-        schedules=() if job.fires is None else (job.fires,),
-        inbox=job.consumes_inbox,
-        drops=job.drops,
-        adds=job.adds,
-        buries=job.buries,
-        closed=((job.bookmark_id, job.closed),) if isinstance(job, TaskJob) and job.closed is not None else (),
-    )
-
-
-def _all(groups: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
-    return tuple(chain.from_iterable(groups))
-
-
-def _once(groups: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(chain.from_iterable(groups)))

@@ -1,8 +1,8 @@
-"""From a live instance after a segment to the commit that keeps it: what is there now against what was there before."""
+"""Builds the commit of a live instance: the difference between its state now and the state of its last commit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +22,6 @@ from holdfast.model.stored import (
 from holdfast.model.work import (
     NO_OWNER,
     EffectRow,
-    Owner,
     WorkKind,
     WorkRow,
     queue_of,
@@ -34,26 +33,24 @@ from holdfast.runtime.commits.bookmark_rows import bookmark_rows, orphans
 from holdfast.runtime.commits.large_values import Packed
 from holdfast.runtime.commits.placement import Placement, step_priority, step_row
 from holdfast.runtime.commits.reply_rows import reply_records
-from holdfast.runtime.commits.state_codec import encode_journal, encode_payload, encode_state
+from holdfast.runtime.commits.state_codec import encode_journal, encode_state
+from holdfast.runtime.membership import Membership
+from holdfast.runtime.payload_codec import encode_payload
+from holdfast.runtime.plans.plans import Plans
 
 _ON_LOST = {None: OnLost.RETRY.value} | {rule: rule.value for rule in OnLost}
-"""As its row says it: asked of an enumeration, a value is a call."""
+"""A plain dict: reading `.value` of an enumeration is a call, and this is the hot path."""
 
 
-class Maker:
-    """Makes the commits of one node for one tenant."""
-
-    def __init__(
-        self, tenant: str, owner: Owner, placement: Placement, numbers: Mapping[str, int] | None = None
-    ) -> None:
-        self.tenant = tenant
-        self.owner = owner
-        self.placement = placement
-        self.numbers = {} if numbers is None else numbers
-        """Version numbers of contents."""
+class CommitBuilder:
+    def __init__(self, membership: Membership, placement: Placement, plans: Plans) -> None:
+        self._membership = membership
+        self._placement = placement
+        self._plans = plans
 
     def commit(
         self,
+        tenant: str,
         live: LiveInstance,
         before: Before,
         consumed: Consumed,
@@ -66,37 +63,37 @@ class Maker:
         go_on: str | None = None,
     ) -> Commit:
         """`go_on` is the id of a `continue` row: the segment was cut with work left in its queue. `begun`: the parent is
-        told that this one has begun."""
+        notified that the instance has begun."""
         version = live.commits = before.version + 1
-        # Most commits have few kinds of rows; a kind that is not named is empty.
+        # Most commits have few kinds of rows; kinds that are not named are empty.
         rows: dict[str, Any] = {}
         if live.bookmarks or before.bookmarks:
-            rows = bookmark_rows(self.tenant, live, before, consumed, now, content)
-        if live.replies and (replies := reply_records(self.tenant, live, now)):
+            rows = bookmark_rows(tenant, live, before, consumed, now, content)
+        if live.replies and (replies := reply_records(tenant, live, now)):
             rows["records"] = (*rows.get("records", ()), *replies)
         if live.new_effects or live.canceled_effects:
             rows["effects_dropped"] = tuple(live.canceled_effects)
             live.new_effects = fresh = _fresh_effects(live)
-            added = rows["effects_added"] = tuple([self._effect(live, item, now) for item in fresh])
-            if self.placement.rows and (
+            added = rows["effects_added"] = tuple([self._effect(tenant, live, item, now) for item in fresh])
+            if self._placement.rows and (
                 steps := [step_row(row, content, now, step_priority(live.plan, row)) for row in added if row.queue]
             ):
                 rows["work_added"] = (*rows.get("work_added", ()), *steps)
         if live.incidents or before.incidents:
-            self._add_incidents(rows, live, before)
+            self._add_incidents(tenant, rows, live, before)
         left = orphans(live, before, consumed) if before.bookmarks else []
         if (
             live.parent_id is not None or live.published or left
-            or starts or go_on is not None or consumed.adds or consumed.drops
+            or starts or go_on is not None or consumed.work_added or consumed.work_dropped
         ):  # fmt: skip
-            self._add_work(rows, live, before, consumed, now, content, starts, left, begun=begun, go_on=go_on)
+            self._add_work(tenant, rows, live, before, consumed, now, content, starts, left, begun=begun, go_on=go_on)
         state = _state_after(live)
         if state.values or before.values:
-            self._add_values(rows, live, before, state)
+            self._add_values(tenant, rows, live, before, state)
         if consumed is not NOTHING or live.plan.slot is not no_slot:
             self._add_consumed(rows, live, before, consumed)
-        row = self._instance(live, before, version, burst_id, content, now, state.state)
-        return Commit(burst_id, self.tenant, row, self._segment(live, version, burst_id, now), **rows)
+        row = self._instance(tenant, live, before, version, burst_id, content, now, state.state)
+        return Commit(burst_id, tenant, row, self._segment(live, version, burst_id, now), **rows)
 
     @staticmethod
     def _add_consumed(rows: dict[str, Any], live: LiveInstance, before: Before, consumed: Consumed) -> None:
@@ -113,11 +110,12 @@ class Maker:
             rows["schedules_fired"] = consumed.schedules
         if consumed.inbox:
             rows["inbox_consumed"] = consumed.inbox
-        if consumed.buries:
-            rows["dead_letters"] = consumed.buries
+        if consumed.dead_letters:
+            rows["dead_letters"] = consumed.dead_letters
 
     def _instance(
         self,
+        tenant: str,
         live: LiveInstance,
         before: Before,
         version: int,
@@ -136,10 +134,10 @@ class Maker:
             status.word,
             content,
             definition.id,
-            self.numbers.get(content, definition.version),
+            self._plans.of(tenant).numbers.get(content, definition.version),
             before.created or moment(live.created),
             now,
-            self.tenant,
+            tenant,
             live.correlation_id,
             live.name,
             None if parent is None else work_rows.parent_of(parent)[0],
@@ -149,15 +147,17 @@ class Maker:
             state,
         )
 
-    def _segment(self, live: LiveInstance, version: int, burst_id: str, now: datetime) -> JournalSegment:
+    @staticmethod
+    def _segment(live: LiveInstance, version: int, burst_id: str, now: datetime) -> JournalSegment:
         rules = live.plan.journal_rules
         entries = permitted(rules, live.journal) if rules else live.journal
         data = encode_journal(live.plan, entries)
         return JournalSegment(version, burst_id, now, live.journal_base, len(entries), data)
 
-    def _add_values(self, rows: dict[str, Any], live: LiveInstance, before: Before, state: Packed) -> None:
+    @staticmethod
+    def _add_values(tenant: str, rows: dict[str, Any], live: LiveInstance, before: Before, state: Packed) -> None:
         rows["values_added"] = tuple(
-            ValueRow(tenant=self.tenant, instance_id=live.id, ref=ref, data=data)
+            ValueRow(tenant=tenant, instance_id=live.id, ref=ref, data=data)
             for ref, data in state.values.items()
             if ref not in before.values
         )
@@ -165,8 +165,9 @@ class Maker:
 
     # -- everything else that leaves with the commit -------------------------------------------------------------------
 
+    @staticmethod
     def _add_work(
-        self,
+        tenant: str,
         rows: dict[str, Any],
         live: LiveInstance,
         before: Before,
@@ -179,8 +180,7 @@ class Maker:
         begun: bool,
         go_on: str | None,
     ) -> None:
-        tenant = self.tenant
-        added: list[WorkRow] = list(consumed.adds)
+        added: list[WorkRow] = list(consumed.work_added)
         if go_on is not None:
             added.append(
                 WorkRow(
@@ -193,7 +193,7 @@ class Maker:
                     content=content,
                 )
             )
-        if live.parent_id is not None and "#" in live.parent_id:  # else nobody waits for it
+        if live.parent_id is not None and "#" in live.parent_id:  # Otherwise no bookmark waits for it.
             if live.status.at_rest and not before.at_rest:
                 added.append(work_rows.ended(tenant, live, now))
             elif begun:
@@ -206,14 +206,14 @@ class Maker:
         if left:
             added += [work_rows.cancel(tenant, child, live.stopping, now) for child in left]
             rows["work_dropped"] = (*rows.get("work_dropped", ()), *map(work_rows.start_id, left))
-        if consumed.drops:
-            rows["work_dropped"] = (*rows.get("work_dropped", ()), *consumed.drops)
+        if consumed.work_dropped:
+            rows["work_dropped"] = (*rows.get("work_dropped", ()), *consumed.work_dropped)
         if added:
             rows["work_added"] = (*rows.get("work_added", ()), *added)
 
-    def _effect(self, live: LiveInstance, request: EffectRequest, now: datetime) -> EffectRow:
+    def _effect(self, tenant: str, live: LiveInstance, request: EffectRequest, now: datetime) -> EffectRow:
         node = live.plan.by_key[request.activity_id]
-        queue = self.placement.queue_of(node)
+        queue = self._placement.queue_of(node)
         begins = now if request.delay is None else now + request.delay
         return EffectRow(
             live.id,
@@ -222,23 +222,24 @@ class Maker:
             node.definition.type,
             begins,
             request.attempt,
-            self.owner if queue is None else NO_OWNER,
-            "" if queue is None else queue_of(self.tenant, queue),
+            self._membership.owner if queue is None else NO_OWNER,
+            "" if queue is None else queue_of(tenant, queue),
             _ON_LOST[node.options.on_lost],
             None if node.timeout is None else begins + node.timeout,
             encode_payload(request.inputs, live.plan.types),
-            self.tenant,
+            tenant,
         )
 
-    def _add_incidents(self, rows: dict[str, Any], live: LiveInstance, before: Before) -> None:
+    def _add_incidents(self, tenant: str, rows: dict[str, Any], live: LiveInstance, before: Before) -> None:
         open_ones = {item.id for item in live.incidents}
         rows["incidents_added"] = tuple(
-            self._incident(live, item) for item in live.incidents if item.id not in before.incidents
+            self._incident(tenant, live, item) for item in live.incidents if item.id not in before.incidents
         )
         rows["incidents_resolved"] = tuple(before.incidents - open_ones)
 
-    def _incident(self, live: LiveInstance, item: Incident) -> IncidentRow:
-        told = {
+    @staticmethod
+    def _incident(tenant: str, live: LiveInstance, item: Incident) -> IncidentRow:
+        payload = {
             "message": item.message,
             "source": item.source,
             "details": dict(item.details),
@@ -248,18 +249,18 @@ class Maker:
             "attempt": item.attempt,
         }
         return IncidentRow(
-            tenant=self.tenant,
+            tenant=tenant,
             instance_id=live.id,
             id=item.id,
             kind=item.type,
             activity_id=item.activity_id or "",
             occurred=item.at,
-            payload=encode_payload(told, live.plan.types),
+            payload=encode_payload(payload, live.plan.types),
         )
 
 
 def _state_after(live: LiveInstance) -> Packed:
-    """The state as the next burst finds it: journal and events have left with this commit. `live` itself still shows them."""
+    """The state for the next burst: journal and published events leave with this commit. `live` still has them."""
     base, published = live.journal_base, live.published
     live.journal_base += len(live.journal)
     if published:
@@ -271,5 +272,5 @@ def _state_after(live: LiveInstance) -> Packed:
 
 
 def _fresh_effects(live: LiveInstance) -> list[EffectRequest]:
-    """Recorded by this burst and still wanted: a later job of the same burst may have canceled one."""
+    """Effects that this burst recorded and that no later job of the burst canceled."""
     return [item for item in live.new_effects if live.effects.get(item.execution_id) is item]

@@ -1,7 +1,7 @@
-"""Waiting, in this process, for something to happen to an instance: for the next thing, or until nothing of it is in hand.
+"""Waiting, in this process, for an instance: for the next change, or until this node does not work on it any more.
 
-Who waits for the end of all is woken once, not with every effect on the way there, and is given what the instance came to if
-it has ended for good: nobody has to ask the store for what was just written to it.
+A caller that waits for the end is woken once, not with every effect on the way, and receives the final row if the instance
+ended for good meanwhile, so that it need not read back a row that was just written.
 """
 
 from __future__ import annotations
@@ -10,64 +10,64 @@ import asyncio
 from collections.abc import Callable
 
 from holdfast.model.instance import Status
-from holdfast.model.stored import InstanceRow
+from holdfast.model.stored import InstanceKey, InstanceRow
 
-_News = asyncio.Future[InstanceRow | None]
-_FOR_GOOD = frozenset({Status.FINISHED.value, Status.CANCELED.value})
-"""Nothing moves on from these; a faulted instance may be retried."""
+_Waiter = asyncio.Future[InstanceRow | None]
+_FINAL = frozenset({Status.FINISHED.value, Status.CANCELED.value})
+"""Statuses that nothing leaves; a faulted instance may be retried."""
 
 
-class _Waiting:
-    __slots__ = ("everyone", "row")
+class _Waiters:
+    __slots__ = ("futures", "row")
 
     def __init__(self) -> None:
-        self.everyone: list[_News] = []
+        self.futures: list[_Waiter] = []
         self.row: InstanceRow | None = None
-        """As it ended while they waited."""
+        """The final row, if the instance ended while the callers waited."""
 
 
-class Watching:
-    def __init__(self, works_on: Callable[[str], bool]) -> None:
+class InstanceWatch:
+    def __init__(self, works_on: Callable[[InstanceKey], bool]) -> None:
         self._works_on = works_on
-        self._next: dict[str, _Waiting] = {}
-        self._rest: dict[str, _Waiting] = {}
+        self._next: dict[InstanceKey, _Waiters] = {}
+        self._rest: dict[InstanceKey, _Waiters] = {}
 
-    def news(self, instance_id: str) -> _News:
-        """Done when something has happened to the instance on this node. Subscribe, then read."""
-        return _subscribe(self._next, instance_id)
+    def next_change(self, key: InstanceKey) -> _Waiter:
+        """A future that is done after the next change of the instance on this node. Subscribe first, then read."""
+        return _subscribe(self._next, key)
 
-    async def rest(self, instance_id: str) -> InstanceRow | None:
-        """Until nothing of the instance is in hand on this node; its row, if it was ended for good meanwhile."""
+    async def rest(self, key: InstanceKey) -> InstanceRow | None:
+        """Wait until this node does not work on the instance; returns its row if it ended for good meanwhile."""
         row = None
-        while self._works_on(instance_id):
-            row = await _subscribe(self._rest, instance_id)
+        while self._works_on(key):
+            row = await _subscribe(self._rest, key)
         return row
 
-    def ended(self, row: InstanceRow) -> None:
-        """The row of an instance at rest was committed. Who waits is woken when nothing of it is in hand any more."""
-        waiting = self._rest.get(row.id)
-        if waiting is not None and row.status in _FOR_GOOD:
-            waiting.row = row
+    def ended(self, key: InstanceKey, row: InstanceRow) -> None:
+        """The row of an instance at rest was committed. Waiters are woken when this node is done with the instance."""
+        waiters = self._rest.get(key)
+        if waiters is not None and row.status in _FINAL:
+            waiters.row = row
 
-    def tell(self, instance_id: str, *, goes_on: bool = False) -> None:
-        """Something has happened. `goes_on`: more of it is in hand, as whoever tells knows."""
-        if instance_id in self._next:
-            _wake(self._next, instance_id)
-        if not goes_on and instance_id in self._rest and not self._works_on(instance_id):
-            _wake(self._rest, instance_id)
+    def notify(self, key: InstanceKey, *, more_in_hand: bool = False) -> None:
+        """The instance changed. `more_in_hand`: the caller knows that this node still works on it."""
+        if key in self._next:
+            _wake(self._next, key)
+        if not more_in_hand and key in self._rest and not self._works_on(key):
+            _wake(self._rest, key)
 
 
-def _subscribe(waiting: dict[str, _Waiting], instance_id: str) -> _News:
-    future: _News = asyncio.get_running_loop().create_future()
-    found = waiting.get(instance_id)
-    if found is None:
-        found = waiting[instance_id] = _Waiting()
-    found.everyone.append(future)
+def _subscribe(table: dict[InstanceKey, _Waiters], key: InstanceKey) -> _Waiter:
+    future: _Waiter = asyncio.get_running_loop().create_future()
+    waiters = table.get(key)
+    if waiters is None:
+        waiters = table[key] = _Waiters()
+    waiters.futures.append(future)
     return future
 
 
-def _wake(waiting: dict[str, _Waiting], instance_id: str) -> None:
-    found = waiting.pop(instance_id)
-    for future in found.everyone:
+def _wake(table: dict[InstanceKey, _Waiters], key: InstanceKey) -> None:
+    waiters = table.pop(key)
+    for future in waiters.futures:
         if not future.done():
-            future.set_result(found.row)
+            future.set_result(waiters.row)

@@ -24,6 +24,7 @@ from holdfast.execution.pages import PAGE, pack_pages, runs_of
 from holdfast.execution.state import ActivationState, ScopeState, State
 from holdfast.execution.state_document import from_document
 from holdfast.execution.state_writer import Array
+from holdfast.model.stored import InstanceKey
 
 LARGE = 4096
 REST = 128
@@ -175,18 +176,18 @@ class ValueCache:
     def __init__(self, bytes_max: int = 64_000_000) -> None:
         self._max = bytes_max
         self._size = 0
-        self._values: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._values: OrderedDict[tuple[InstanceKey, str], bytes] = OrderedDict()
 
-    def get(self, instance_id: str, ref: str) -> bytes | None:
-        found = self._values.get((instance_id, ref))
+    def get(self, key: InstanceKey, ref: str) -> bytes | None:
+        found = self._values.get((key, ref))
         if found is not None:
-            self._values.move_to_end((instance_id, ref))
+            self._values.move_to_end((key, ref))
         return found
 
-    def put(self, instance_id: str, ref: str, data: bytes) -> None:
-        if (instance_id, ref) in self._values:
+    def put(self, key: InstanceKey, ref: str, data: bytes) -> None:
+        if (key, ref) in self._values:
             return
-        self._values[instance_id, ref] = data
+        self._values[key, ref] = data
         self._size += len(data)
         while self._size > self._max and len(self._values) > 1:
             _, old = self._values.popitem(last=False)

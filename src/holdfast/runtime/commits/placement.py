@@ -1,12 +1,12 @@
-"""Where an effect runs: inline, in the process that committed it, or on a queue, as a step (rule "Effect = step").
+"""Placement of effects: inline, in the process that committed them, or on a queue, as steps (rule "Effect = step").
 
-With the database as carrier a step is a row of the work table, written by the commit that records the effect: the two cannot
-part. With a broker the ticket is sent after the commit, and the sweeper sends again what nobody took.
+With the database as carrier a step is a row of the work table, written by the commit that records the effect. With a broker
+the ticket is sent after the commit; the sweeper sends tickets again that no node took.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from msgspec import Struct, msgpack
@@ -19,16 +19,19 @@ from holdfast.ports import StepDispatcher, Transport
 INLINE = "inline"
 """The word for "not on a queue" where a name of a queue is expected."""
 STEP_QUEUE = "step:"
-"""Before the name of a queue: its steps on the work table, apart from other work of that queue."""
+"""Prefix of a queue's name: its steps on the work table, apart from other work of that queue."""
+RESEND_AFTER = timedelta(seconds=30)
+"""A step that no node took for so long is sent again; the next time after twice as long, and so on."""
+RESEND_PAUSE_MAX = timedelta(minutes=30)
 
 
 class Placement(Struct, frozen=True, kw_only=True):
     default: str = INLINE
     """The queue of effects that name none themselves."""
     dispatcher: StepDispatcher | None = None
-    """What carries steps; None: the work table."""
+    """The carrier of steps; None: the work table."""
     transport: Transport | None = None
-    """Where tickets are taken from; None: the work table."""
+    """The source of tickets; None: the work table."""
 
     @property
     def rows(self) -> bool:
@@ -41,7 +44,7 @@ class Placement(Struct, frozen=True, kw_only=True):
 
 
 class StepRef(NamedTuple):
-    """What a step's row names."""
+    """The attempt that the row of a step names."""
 
     execution: int
     attempt: int
@@ -52,13 +55,13 @@ _decode = msgpack.Decoder(tuple[int, int]).decode
 
 
 def step_priority(plan: Plan, effect: EffectRow) -> int:
-    """As its activity says; of one that is not there any more, none."""
+    """The priority that the activity declares; 0 if the plan has no such activity any more."""
     node = plan.by_key.get(effect.activity_id)
     return 0 if node is None else node.options.priority
 
 
 def step_row(effect: EffectRow, content: str, now: datetime, priority: int) -> WorkRow:
-    """One row per attempt: sent again, it is the same row. An effect of a later moment is due then."""
+    """The row of an attempt: a resend makes the same row again. It is due when the effect is."""
     return WorkRow(
         tenant=effect.tenant,
         id=f"{effect.instance_id}.s{effect.execution}.{effect.attempt}",
@@ -74,7 +77,7 @@ def step_row(effect: EffectRow, content: str, now: datetime, priority: int) -> W
 
 
 def put_off_row(ticket: Ticket, tenant: str, now: datetime, due: datetime) -> WorkRow:
-    """A step that a broker brought too early: the work table brings it again. The same row as another way to it."""
+    """The row of a step that a broker delivered too early: the work table delivers it again. Same id as `step_row`."""
     execution, attempt = ticket.execution or 0, ticket.attempt
     return WorkRow(
         tenant=tenant,
@@ -92,3 +95,13 @@ def put_off_row(ticket: Ticket, tenant: str, now: datetime, due: datetime) -> Wo
 
 def read_step(row: WorkRow) -> StepRef:
     return StepRef(*_decode(row.payload))
+
+
+def is_stale(row: EffectRow, now: datetime) -> bool:
+    """Whether a step has waited so long that its ticket may be lost."""
+    return bool(row.queue) and row.created + RESEND_AFTER <= now
+
+
+def resend_pause(previous: timedelta) -> timedelta:
+    """The pause until the next resend of a step, after the previous pause; zero before the first resend."""
+    return min(previous * 2, RESEND_PAUSE_MAX) or RESEND_AFTER

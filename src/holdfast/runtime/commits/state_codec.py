@@ -1,9 +1,8 @@
-"""What a store keeps as bytes: states, journal segments, payloads. MessagePack of JSON-able data; the store's codec wraps it."""
+"""States and journal segments as bytes: MessagePack of JSON-able data; the codec of the store wraps it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -15,7 +14,6 @@ from holdfast.execution.state_reader import read_instance
 from holdfast.execution.state_writer import write_state
 from holdfast.model import values
 from holdfast.model.instance import JournalEntry, JournalEvent, moment
-from holdfast.model.values import TypeRegistry
 from holdfast.ports import Services
 from holdfast.runtime.commits.large_values import Packed, pack_state, unpack_state
 
@@ -44,14 +42,6 @@ def decode_state(
 ) -> LiveInstance:
     """`plan` is that of the content that the row pins, `values` are those that the state refers to."""
     return read_instance(unpack_state(data, values), plan, now, services)
-
-
-def encode_payload(payload: Any, types: TypeRegistry | None = None) -> bytes:
-    return _pack(values.encode(payload, types))
-
-
-def decode_payload(data: bytes, types: TypeRegistry) -> Any:
-    return values.decode(_unpack(data), types) if data else None
 
 
 # -- journal -----------------------------------------------------------------------------------------------------------

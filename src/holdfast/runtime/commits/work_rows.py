@@ -19,7 +19,7 @@ from holdfast.model.instance import BookmarkKind
 from holdfast.model.requests import EVENT, DispatchInstance, decode_request, encode_request
 from holdfast.model.values import TypeRegistry
 from holdfast.model.work import EffectRow, InboxRow, WorkKind, WorkRow, queue_of
-from holdfast.runtime.commits.state_codec import encode_payload
+from holdfast.runtime.payload_codec import encode_payload
 
 
 class StartRequest(Struct, frozen=True, kw_only=True):

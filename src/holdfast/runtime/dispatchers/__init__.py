@@ -1,4 +1,4 @@
-"""Dispatchers: how requests reach those who do the work. The port is `holdfast.ports.WorkflowDispatcher`."""
+"""Dispatchers carry requests to the nodes that execute them. The port is `holdfast.ports.WorkflowDispatcher`."""
 
 from __future__ import annotations
 

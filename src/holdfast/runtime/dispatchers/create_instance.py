@@ -1,28 +1,25 @@
-"""An instance that is only put there: pending until somebody runs it."""
+"""Creation of an instance that stays pending until a caller runs it."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from holdfast.model.requests import Dispatched
 from holdfast.runtime.commits import work_rows
-from holdfast.runtime.commits.starts import Start, pending_job
-
-if TYPE_CHECKING:
-    from holdfast.runtime.facade import Runtime
+from holdfast.runtime.commits.jobs.start import PendingJob, Start
+from holdfast.runtime.dispatchers.host import DispatchHost
 
 HELD_BACK = timedelta(days=36_500)
-"""Every live instance has a waker (rule M11): this one's row is due when nobody asks any more."""
+"""Every live instance has a work row that wakes it (rule M11). The row of a created instance is due in a hundred years."""
 
 
-async def create(runtime: Runtime, asked: Start) -> Dispatched:
-    node = runtime.node
-    if (holder := await node.slot_holder(asked.plan, asked.correlation_id)) is not None:
-        return Dispatched(existing=(holder,), status=(await node.row(holder)).status)
-    now = node.clock.now()
-    begins = work_rows.begin(node.tenant, asked.instance_id, asked.content, now, due=now + HELD_BACK)
-    answer = await runtime.ask(pending_job(node, asked, begins))
+async def create(host: DispatchHost, start: Start) -> Dispatched:
+    """Create the instance as pending; the answer names the instance that holds the slot or the id, if there is one."""
+    if (holder := await host.slot_holder(start.plan, start.correlation_id)) is not None:
+        return Dispatched(existing=(holder,), status=(await host.row(holder)).status)
+    now = host.clock.now()
+    begins = work_rows.begin(host.tenant, start.key.id, start.content, now, due=now + HELD_BACK)
+    answer = await host.ask(PendingJob(start, begins))
     if answer.existing is None:
-        return Dispatched(instance_ids=(asked.instance_id,))
-    return Dispatched(existing=(answer.existing,), status=(await node.row(answer.existing)).status)
+        return Dispatched(instance_ids=(start.key.id,))
+    return Dispatched(existing=(answer.existing,), status=(await host.row(answer.existing)).status)

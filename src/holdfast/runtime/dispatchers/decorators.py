@@ -1,4 +1,4 @@
-"""Dispatchers around dispatchers: who goes first, how many at a time, which way.
+"""Dispatchers that wrap a dispatcher: priorities, queues and rate limits.
 
 Holdfast(dispatcher=lambda runtime: Prioritised(runtime.durable, lambda request: 5 if … else 0))
 """
@@ -22,10 +22,11 @@ from holdfast.model.requests import (
 from holdfast.ports import WorkflowDispatcher
 
 KEYS_MAX = 10_000
+"""Keys that a rate limit remembers."""
 
 
 def target_of(request: DispatchRequest) -> str:
-    """What a request is for: the definition, the instance, the event, the activity type."""
+    """The target of a request: the definition, the instance, the event, or the activity type."""
     if isinstance(request, DispatchDefinition):
         return request.definition_id
     if isinstance(request, DispatchInstance):
@@ -36,7 +37,7 @@ def target_of(request: DispatchRequest) -> str:
 
 
 class Prioritised:
-    """Gives requests a priority, unless they have one."""
+    """Sets the priority of requests that have none."""
 
     def __init__(self, inner: WorkflowDispatcher, priority: Callable[[DispatchRequest], int]) -> None:
         self._inner = inner
@@ -49,7 +50,7 @@ class Prioritised:
 
 
 class Routed:
-    """Gives requests a queue, unless they have one: by what they are for, or by a function."""
+    """Sets the queue of requests that have none: by their target, or by a function."""
 
     def __init__(
         self,
@@ -66,9 +67,9 @@ class Routed:
 
 
 class RateLimited:
-    """Accepts every request, and puts those above the rate off: at most `limit` per `period` and key are due.
+    """Accepts every request and delays requests above the rate: at most `limit` per `period` and key are due.
 
-    Counted in this process. A request that asks for a delay waits for both.
+    Requests are counted in this process. The delay is added to the delay of the request.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class RateLimited:
         self._burst = period.total_seconds() - self._gap
         self._key = key
         self._full: OrderedDict[str, float] = OrderedDict()
-        """Per key the moment until which its places are taken (a leaky bucket)."""
+        """Per key the moment until which its rate is used (a leaky bucket)."""
 
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
         delay = self._delay(self._key(request))

@@ -1,9 +1,9 @@
-"""Tells before and after each dispatch, whichever dispatcher does it."""
+"""Events before and after each dispatch, independent of the dispatcher."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from holdfast import telemetry
 from holdfast.model.requests import (
@@ -20,16 +20,14 @@ from holdfast.model.requests import (
 from holdfast.ports import WorkflowDispatcher
 from holdfast.runtime.dispatchers import validation
 from holdfast.runtime.dispatchers.decorators import target_of
-
-if TYPE_CHECKING:
-    from holdfast.runtime.facade import Runtime
+from holdfast.runtime.dispatchers.host import DispatchHost
 
 
-class Announced:
-    """Tells before a request is handed to the dispatcher, and after it was accepted; waits for the burst, if it is asked to."""
+class AnnouncedDispatcher:
+    """Emits an event before and after each request of another dispatcher, and waits for the burst if the caller wants it."""
 
-    def __init__(self, runtime: Runtime, inner: WorkflowDispatcher) -> None:
-        self._runtime = runtime
+    def __init__(self, host: DispatchHost, inner: WorkflowDispatcher) -> None:
+        self._host = host
         self.inner = inner
 
     @overload
@@ -45,11 +43,11 @@ class Announced:
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse: ...
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
         kind, target = str(request.__struct_config__.tag), target_of(request)
-        seen = 0 if wait is None else await validation.version_of(self._runtime, request)
+        seen = 0 if wait is None else await validation.version_of(self._host, request)
         if telemetry.listeners:
             telemetry.emit("request.dispatching", request=kind, target=target)
         answer = await self.inner.dispatch(request)
         if telemetry.listeners:
             ids = answer.instance_ids if isinstance(answer, Dispatched) else ()
             telemetry.emit("request.dispatched", request=kind, target=target, instance_ids=ids)
-        return answer if wait is None else await validation.waited(self._runtime, answer, wait, seen)
+        return answer if wait is None else await validation.waited(self._host, answer, wait, seen)

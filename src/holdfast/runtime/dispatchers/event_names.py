@@ -1,4 +1,4 @@
-"""What people send: an object of the event's class, or a name with a payload."""
+"""Names of events that callers send: an object of the event's class, or a name with a payload."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holdfast.errors import HoldfastError
 
 
 def named_event(event: Any, payload: Any = None) -> tuple[str, Any]:
-    """Name and payload. Refused is what would go to nobody: a class, data without a name, or two payloads."""
+    """Name and payload. Raises `HoldfastError` for a class, for data without a name, and for two payloads."""
     if isinstance(event, str):
         return event, payload
     if isinstance(event, type):

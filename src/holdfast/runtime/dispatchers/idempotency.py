@@ -1,27 +1,25 @@
-"""Idempotency keys of requests that concern no single instance: a record per key says that it was accepted, and with what.
+"""Idempotency keys of requests for several instances: a record per key says that the request was accepted.
 
-A key of a start or of one instance is a guard row of that instance (rule M4). A stimulus or a resume of many has none, so its key
-is a record: inserted once, and in the same transaction the work that was asked for is put on the table. Whoever finds the record
-may rely on it that the work was there.
+The key of a start, or of a request for one instance, is a guard row of that instance (rule M4). A stimulus or a resume of many
+instances has no such row, so its key is a record. The record is inserted once, in the transaction that adds the requested work
+rows: where the record exists, the work was added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
 from holdfast.errors import KeyReused
+from holdfast.model.guard import Guard
 from holdfast.model.record_rows import RecordRow
-from holdfast.runtime.stimuli.inbox_expiry import KEPT, RECEIPT
-
-if TYPE_CHECKING:
-    from holdfast.model.guard import Guard
-    from holdfast.model.work import WorkRow
-    from holdfast.runtime.cluster.node import Node
+from holdfast.model.work import WorkRow
+from holdfast.ports import Store
+from holdfast.runtime.stimuli.inbox_expiry import RECEIPT, RETENTION
 
 
 class Accepted(Struct, frozen=True, kw_only=True):
@@ -33,12 +31,13 @@ _read = msgspec.json.Decoder(Accepted).decode
 
 
 def id_of(guard: Guard) -> str:
-    """What the key's work is called: the same, however often it is asked for."""
+    """The id of the work of a key: the same for each repetition of the request."""
     return f"k{blake2b(guard.name.encode(), digest_size=14).hexdigest()}"
 
 
-async def find(node: Node, guard: Guard) -> Accepted | None:
-    row = await node.store.get_record(node.tenant, RECEIPT, id_of(guard))
+async def find(store: Store, tenant: str, guard: Guard) -> Accepted | None:
+    """The accepted request of a key. Raises `KeyReused` if it was another request."""
+    row = await store.get_record(tenant, RECEIPT, id_of(guard))
     if row is None:
         return None
     found = _read(row.payload)
@@ -47,21 +46,27 @@ async def find(node: Node, guard: Guard) -> Accepted | None:
     return found
 
 
-async def put(node: Node, guard: Guard, rows: Sequence[WorkRow] = (), instance_ids: tuple[str, ...] = ()) -> bool:
-    """With the work that was asked for: both or neither. True for the first; False if the same request was accepted before.
-    Raises `KeyReused` for another one."""
-    now = node.clock.now()
+async def put(
+    store: Store,
+    tenant: str,
+    now: datetime,
+    guard: Guard,
+    rows: Sequence[WorkRow] = (),
+    instance_ids: tuple[str, ...] = (),
+) -> bool:
+    """Store the key together with the requested work rows; False if the same request was accepted before. Raises `KeyReused`
+    for another request."""
     accepted = Accepted(fingerprint=guard.fingerprint, instance_ids=instance_ids)
     row = RecordRow(
-        tenant=node.tenant,
+        tenant=tenant,
         kind=RECEIPT,
         id=id_of(guard),
-        due=now + KEPT,
+        due=now + RETENTION,
         created=now,
         updated=now,
         payload=msgspec.json.encode(accepted),
     )
-    if await node.store.put_record(row, rows):
+    if await store.put_record(row, rows):
         return True
-    await find(node, guard)
+    await find(store, tenant, guard)
     return False

@@ -1,12 +1,13 @@
-"""The dispatcher that does everything at once, here: it answers after the burst's commit. For tests, and for those who carry
-requests themselves and have them done where they arrive."""
+"""The dispatcher that executes a request at once, on this node: it answers after the commit of the burst.
+
+For tests, and for applications that carry requests themselves and execute them where they arrive.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -24,23 +25,20 @@ from holdfast.model.requests import (
     DispatchTrigger,
 )
 from holdfast.model.stored import BookmarkRow
-from holdfast.runtime.commits.jobs.base import Answer, ResumeJob
+from holdfast.runtime.commits.jobs.base import Answer
 from holdfast.runtime.commits.jobs.dispatch import RunJob
-from holdfast.runtime.commits.starts import Start, start_job
+from holdfast.runtime.commits.jobs.resume import ResumeJob
+from holdfast.runtime.commits.jobs.start import Start, StartJob
 from holdfast.runtime.dispatchers import idempotency, validation
+from holdfast.runtime.dispatchers.host import DispatchHost
 from holdfast.runtime.stimuli.trigger_starts import started_id
-
-if TYPE_CHECKING:
-    from holdfast.runtime.facade import Runtime
-
-PENDING = Status.PENDING
 
 
 class InlineDispatcher:
-    """Implements `holdfast.ports.WorkflowDispatcher` without a queue. `delay`, `priority` and `queue` mean nothing here."""
+    """Implements `holdfast.ports.WorkflowDispatcher` without a queue. `delay`, `priority` and `queue` have no effect."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self.runtime = runtime
+    def __init__(self, host: DispatchHost) -> None:
+        self._host = host
 
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
         match request:
@@ -53,34 +51,31 @@ class InlineDispatcher:
             case DispatchTrigger():
                 return await self._trigger(request)
             case DispatchStimulus():
-                # It is matched by whoever takes its row up: that is this node, at once.
-                return await self.runtime.durable.dispatch(replace(request, delay=None))
+                # The node that takes its work row matches it: this node, at once.
+                return await self._host.durable.dispatch(replace(request, delay=None))
 
     async def begin(self, request: DispatchDefinition) -> tuple[Dispatched, Answer | None]:
-        """A start, with what its first burst gave, for those who want to show it without another look."""
-        asked = await validation.start_of(self.runtime, request)
-        return await self._begin(asked, validation.key_for(request, "start", request.definition_id))
+        """Start an instance; also returns the answer of its first burst, so that the caller need not read the instance."""
+        start = await validation.start_of(self._host, request)
+        return await self._begin(start, validation.key_for(request, "start", request.definition_id))
 
-    async def _start(self, asked: Start, guard: Guard | None) -> Dispatched:
-        return (await self._begin(asked, guard))[0]
-
-    async def _begin(self, asked: Start, guard: Guard | None) -> tuple[Dispatched, Answer | None]:
-        runtime, node = self.runtime, self.runtime.node
-        if guard is not None and (known := await validation.holder_of(runtime, guard)) is not None:
+    async def _begin(self, start: Start, guard: Guard | None) -> tuple[Dispatched, Answer | None]:
+        host = self._host
+        if guard is not None and (known := await validation.holder_of(host, guard)) is not None:
             return Dispatched(existing=(known[0],), deleted=known[1]), None
-        if (holder := await node.slot_holder(asked.plan, asked.correlation_id)) is not None:
+        if (holder := await host.slot_holder(start.plan, start.correlation_id)) is not None:
             return Dispatched(existing=(holder,)), None
-        answer = await runtime.ask(start_job(node, asked, guards=() if guard is None else (guard,)))
+        answer = await host.ask(StartJob(start, () if guard is None else (guard,)))
         if answer.result is None:
             return Dispatched(existing=() if answer.existing is None else (answer.existing,)), None
-        return Dispatched(instance_ids=(asked.instance_id,), status=answer.result.status), answer
+        return Dispatched(instance_ids=(start.key.id,), status=answer.result.status), answer
 
     async def _trigger(self, request: DispatchTrigger) -> Dispatched:
         answers = []
-        for row, asked in await validation.triggered(self.runtime, request):
+        for row, start in await validation.triggered(self._host, request):
             guard = validation.key_for(request, "trigger", f"{row.definition_id}/{row.id}")
-            mine = asked if guard is None else replace(asked, instance_id=started_id(idempotency.id_of(guard), row))
-            answers.append(await self._start(mine, guard))
+            key = start.key if guard is None else self._host.key(started_id(idempotency.id_of(guard), row))
+            answers.append((await self._begin(replace(start, key=key), guard))[0])
         return Dispatched(
             instance_ids=tuple(name for answer in answers for name in answer.instance_ids),
             existing=tuple(name for answer in answers for name in answer.existing),
@@ -88,38 +83,38 @@ class InlineDispatcher:
         )
 
     async def _instance(self, request: DispatchInstance) -> Dispatched:
-        runtime, known = self.runtime, Dispatched(existing=(request.instance_id,))
+        host, known = self._host, Dispatched(existing=(request.instance_id,))
         guard = validation.key_for(request, "dispatch", request.instance_id)
         if guard is not None and await self._was_done(guard):
             return known
-        await validation.check_instance(runtime, request)
-        answer = await runtime.ask(RunJob(request, guards=() if guard is None else (guard,)))
-        if guard is not None and not await idempotency.put(runtime.node, guard):
+        await validation.check_instance(host, request)
+        answer = await host.ask(RunJob(host.tenant, request, guards=() if guard is None else (guard,)))
+        if guard is not None and not await idempotency.put(host.store, host.tenant, host.clock.now(), guard):
             return known
-        result = answer.result or await runtime.read(request.instance_id)
+        result = answer.result or await host.read(request.instance_id)
         return Dispatched(instance_ids=(request.instance_id,), status=result.status)
 
     async def _was_done(self, guard: Guard) -> bool:
-        if await idempotency.find(self.runtime.node, guard) is not None:
+        if await idempotency.find(self._host.store, self._host.tenant, guard) is not None:
             return True
-        return await validation.holder_of(self.runtime, guard) is not None
+        return await validation.holder_of(self._host, guard) is not None
 
     async def _resume(self, request: DispatchResume) -> Dispatched:
         if request.idempotency_key is not None:
-            # Its key is kept with the rows that it asks for, all or none; they are taken up by this node, at once.
-            queued = await self.runtime.durable.dispatch(replace(request, delay=None))
+            # The key is stored together with the work rows; this node takes the rows at once.
+            queued = await self._host.durable.dispatch(replace(request, delay=None))
             assert isinstance(queued, Dispatched)
             return queued
         resumed: list[str] = []
-        status: str = PENDING
+        status: str = Status.PENDING
         failed: Exception | None = None
-        for answering in self._resumed(await validation.waiting(self.runtime, request), request):
-            # All are under way. Waiting for one after the other takes no longer, and to gather one costs more than to wait.
+        for answering in self._resumed(await validation.waiting(self._host, request), request):
+            # All jobs are queued already, so waiting for one after the other takes no longer than `gather`.
             try:
                 instance_id, answer = answering[0], await answering[1]
             except (BookmarkNotFound, InstanceAtRest):
-                continue  # It was true when it was matched, and is so no more.
-            except Exception as error:  # noqa: BLE001 - it is raised when all have answered
+                continue  # The bookmark is gone since it was matched.
+            except Exception as error:  # noqa: BLE001 - raised after all answers
                 failed = failed or error
                 continue
             if not resumed and answer.result is not None:
@@ -132,12 +127,12 @@ class InlineDispatcher:
     def _resumed(
         self, marks: Iterable[BookmarkRow], request: DispatchResume
     ) -> list[tuple[str, asyncio.Future[Answer]]]:
-        """All of them at once, in the same batches."""
+        """Queue the jobs of all bookmarks, so that they share batches."""
         data = request.payload if request.input is None else request.input
         answers = []
         for mark in marks:
-            job = ResumeJob(mark.instance_id, f"b{mark.seq}", data)
+            job = ResumeJob(self._host.key(mark.instance_id), f"b{mark.seq}", data)
             assert job.answer is not None
-            self.runtime.node.submit(job)
+            self._host.submit(job)
             answers.append((job.instance_id, job.answer))
         return answers

@@ -1,7 +1,7 @@
-"""Stimuli: telling workflows that something happened (rule H12).
+"""The sender of stimuli, which start or resume workflows (rule H12).
 
 await runtime.stimuli.send(Approval(approved=True), key=order.id)        an event, by its class
-await runtime.stimuli.send("Event", data, name="OrderPlaced")            an event, by its name; for everyone
+await runtime.stimuli.send("Event", data, name="OrderPlaced")            an event, by its name; a broadcast
 await runtime.stimuli.send("MyTrigger", {"path": "/orders"}, input=body) any other type: matched by its payload
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -21,31 +21,30 @@ from holdfast.model.requests import EVENT, DispatchStimulus, Receipt
 from holdfast.model.stored import BookmarkRow
 from holdfast.model.values import SCALARS
 from holdfast.runtime.commits.work_rows import Stimulus
+from holdfast.runtime.dispatchers.host import DispatchHost
 from holdfast.runtime.plans.triggers import AWAITED, awaited_key
-from holdfast.runtime.stimuli import inbox_expiry, matching
+from holdfast.runtime.stimuli import matching
 from holdfast.runtime.stimuli.inbox_expiry import ExpiredStimulus
 
-if TYPE_CHECKING:
-    from holdfast.runtime.facade import Runtime
-
 SHOWN_MAX = 100
+"""Bookmarks that the explanation of a broadcast lists."""
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """What a stimulus would do if it were sent now."""
+    """The effect that a stimulus would have if it were sent now."""
 
     broadcast: bool
     starts: tuple[str, ...]
-    """Definitions that it would start."""
+    """Definitions that the stimulus would start."""
     resumes: tuple[str, ...]
-    """`instance#bookmark`; of a broadcast at most 100."""
+    """`instance#bookmark`; at most 100 for a broadcast."""
     kept: str | None
-    """Where nobody takes it: `while the instance lives`, `24 h`, `10 min`; None: it would be forgotten."""
+    """The retention if no bookmark takes it: `while the instance lives`, `24 h`, `10 min`; None: it would be dropped."""
 
 
-class Stimuli:
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+class StimulusSender:
+    def __init__(self, host: DispatchHost) -> None:
+        self._host = host
 
     async def send(
         self,
@@ -66,9 +65,10 @@ class Stimuli:
         trace: str | None = None,
         wait: timedelta | None = None,
     ) -> Receipt:
-        """Accept it, and answer with a receipt; whoever takes it up matches it. `wait` waits until it was matched.
+        """Dispatch a stimulus and return its receipt. `wait` waits until this node has matched it.
 
-        Addressed (instance, correlation id or key): the oldest that waits for it takes it, once. Else all take it.
+        A stimulus with an address (instance, correlation id or key) goes to the oldest bookmark that fits, once. Without an
+        address it is a broadcast to all bookmarks that fit.
         """
         request = self.request(
             type,
@@ -86,18 +86,19 @@ class Stimuli:
             principal=principal,
             trace=trace,
         )
-        answer = await self._runtime.dispatcher.dispatch(request, wait=wait)
+        answer = await self._host.dispatcher.dispatch(request, wait=wait)
+        assert isinstance(answer, Receipt)
         if wait is not None:
-            await self._runtime.wait_settled(answer.stimulus_id, wait)
+            await self._host.wait_settled(answer.stimulus_id, wait)
         return answer
 
     async def event(self, event_name: str, payload: Any = None, **more: Any) -> Receipt:
-        """An event of that name."""
+        """Send an event by its name."""
         return await self.send(EVENT, payload, name=event_name, **more)
 
     @staticmethod
     def request(type: Any, payload: Any = None, *, name: str | None = None, **more: Any) -> DispatchStimulus:
-        """The request that says the same."""
+        """The dispatch request of a stimulus."""
         if not isinstance(type, str):
             cls = type if isinstance(type, builtin_type) else type.__class__
             name = name or cls.__name__
@@ -107,7 +108,7 @@ class Stimuli:
         return DispatchStimulus(type=type, payload=plain(payload), event_name=name, **given)
 
     async def explain(self, type: Any, payload: Any = None, **more: Any) -> Explanation:
-        """What would happen if it were sent now; nothing is sent."""
+        """The effect that the stimulus would have now; nothing is sent."""
         request = self.request(type, payload, **more)
         found = Stimulus(
             id="",
@@ -119,14 +120,14 @@ class Stimuli:
             key=None if request.key is None else values.encode(request.key),
             broadcast=request.broadcast,
         )
-        node = self._runtime.node
+        host = self._host
         starts = [
             row.definition_id
-            for row in await node.pins.current.triggers([matching.trigger_key(found)])
+            for row in await host.plans.current.triggers([matching.trigger_key(found)])
             if row.type == found.type and found.instance_id is None
         ]
         if found.is_broadcast:
-            marks = await matching.page(node, found, SHOWN_MAX)
+            marks = await host.matcher.page(host.tenant, found, SHOWN_MAX)
         else:
             marks = await self._addressed(found)
         return Explanation(
@@ -138,7 +139,7 @@ class Stimuli:
 
     async def _addressed(self, found: Stimulus) -> list[BookmarkRow]:
         try:
-            one = await matching.oldest(self._runtime.node, found)
+            one = await self._host.matcher.oldest(self._host.tenant, found)
         except (InstanceAtRest, InstanceNotFound):
             return []
         return [] if one is None else [one]
@@ -149,25 +150,25 @@ class Stimuli:
         if not found.is_broadcast:
             return "24 h"
         keys = [awaited_key(found.type), *([awaited_key(found.type, found.event_name)] if found.event_name else [])]
-        awaited = await self._runtime.node.pins.current.triggers(keys)
+        awaited = await self._host.plans.current.triggers(keys)
         return "10 min" if any(row.type == AWAITED for row in awaited) else None
 
     async def expired(self, limit: int = 100) -> Sequence[ExpiredStimulus]:
-        """Those that were kept and that nobody came for, of the last week, latest first."""
-        return await inbox_expiry.expired(self._runtime.node, limit)
+        """Stimuli that expired in the inbox within the last week, latest first."""
+        return await self._host.expiry.list(self._host.tenant, limit)
 
     @property
     def counts(self) -> dict[str, int]:
-        """What became of stimuli on this node since it started: delivered, started, refused, kept, forgotten,
-        unread, expired, swept."""
-        return dict(self._runtime.node.post.counts)
+        """Outcomes of stimuli on this node since it started: delivered, started, refused, kept, forgotten, unread, expired,
+        swept."""
+        return self._host.router.counts
 
 
 builtin_type = type
 
 
 def plain(value: Any) -> Any:
-    """An object of a class of the sender's as its fields: whoever waits makes of them what it waits for."""
+    """The fields of an object of the sender's classes; the receiver converts them to the type that it waits for."""
     if value.__class__ in SCALARS:
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, builtin_type):

@@ -1,10 +1,10 @@
-"""What every dispatcher of ours asks before it accepts a request: refused at once is better than failed later."""
+"""Validation of requests, shared by the dispatchers: a caller gets an error at once instead of a failure later."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -36,24 +36,22 @@ from holdfast.model.requests import (
     DispatchTrigger,
 )
 from holdfast.model.stored import ENDED, BookmarkQuery, BookmarkRow, InstanceRow, correlation_key
+from holdfast.model.wake_keys import key_of
 from holdfast.runtime.commits.jobs.dispatch import checked, payload_of, wanted
-from holdfast.runtime.commits.starts import Start
-from holdfast.runtime.commits.state_codec import decode_state
+from holdfast.runtime.commits.jobs.start import Start
 from holdfast.runtime.commits.work_rows import Stimulus
-from holdfast.runtime.stimuli import matching
-
-if TYPE_CHECKING:
-    from holdfast.runtime.facade import Runtime
+from holdfast.runtime.dispatchers.host import DispatchHost
 
 PAGE = 1_000
+"""Bookmarks per query."""
 
 
 # -- starts ------------------------------------------------------------------------------------------------------------
 
 
-async def start_of(runtime: Runtime, request: DispatchDefinition) -> Start:
+async def start_of(host: DispatchHost, request: DispatchDefinition) -> Start:
     """Raises `DefinitionNotFound`, `DefinitionNotPublished`, `InvalidInput` or `InvalidId`."""
-    plan, content = await runtime.current_plan(request.definition_id, request.version)
+    plan, content = await host.current_plan(request.definition_id, request.version)
     trigger = request.trigger_activity_id
     if trigger is not None and plan.node(trigger) is None:
         raise DefinitionError(
@@ -61,9 +59,9 @@ async def start_of(runtime: Runtime, request: DispatchDefinition) -> Start:
         )
     given = request.instance_id
     asked = Start(
+        key=host.key(host.new_id() if given is None else checked_id(given, "instance id")),
         plan=plan,
         content=content,
-        instance_id=runtime.node.next_id() if given is None else checked_id(given, "instance id"),
         inputs=request.input,
         correlation_id=request.correlation_id,
         name=request.name,
@@ -74,28 +72,28 @@ async def start_of(runtime: Runtime, request: DispatchDefinition) -> Start:
         trace=request.trace,
         properties=request.properties,
     )
-    return replace(asked, complete=asked.checked())
+    return replace(asked, complete=asked.checked_inputs())
 
 
-async def triggered(runtime: Runtime, request: DispatchTrigger) -> list[tuple[TriggerRow, Start]]:
+async def triggered(host: DispatchHost, request: DispatchTrigger) -> list[tuple[TriggerRow, Start]]:
     """Every published workflow that the request starts."""
-    rows = await runtime.triggers.find(request.activity_type, request.payload)
+    rows = await host.find_triggers(request.activity_type, request.payload)
     if request.instance_id is not None and len(rows) > 1:
         raise DefinitionError(
             f"{len(rows)} triggers match, so their instances cannot all be '{request.instance_id}'. Leave the id out."
         )
-    found = [(row, await _triggered(runtime, request, row)) for row in rows]
+    found = [(row, await _triggered(host, request, row)) for row in rows]
     for _, asked in found:
-        asked.checked()  # All of them, before one is started.
+        asked.checked_inputs()  # All definitions, before the first start.
     return found
 
 
-async def _triggered(runtime: Runtime, request: DispatchTrigger, row: TriggerRow) -> Start:
+async def _triggered(host: DispatchHost, request: DispatchTrigger, row: TriggerRow) -> Start:
     data = request.payload if request.input is None else request.input
     return Start(
-        plan=await runtime.node.pins.plan(row.content),
+        key=host.key(request.instance_id or host.new_id()),
+        plan=await host.plans.plan(row.content),
         content=row.content,
-        instance_id=request.instance_id or runtime.node.next_id(),
         inputs=data if isinstance(data, Mapping) else {},
         lenient=True,
         correlation_id=request.correlation_id,
@@ -106,13 +104,13 @@ async def _triggered(runtime: Runtime, request: DispatchTrigger, row: TriggerRow
     )
 
 
-# -- going on ----------------------------------------------------------------------------------------------------------
+# -- existing instances ------------------------------------------------------------------------------------------------
 
 
-async def check_instance(runtime: Runtime, request: DispatchInstance) -> InstanceRow:
+async def check_instance(host: DispatchHost, request: DispatchInstance) -> InstanceRow:
     """Raises `InstanceNotFound`, `InstanceEnded`, `BookmarkNotFound`, `InvalidInput` or `PayloadRefused`."""
-    row = await living(runtime, request.instance_id)
-    live = (await runtime.read(request.instance_id))._live
+    row = await living(host, request.instance_id)
+    live = (await host.read(request.instance_id))._live
     found = wanted(live, request)
     checked(live.plan.definition, request.input, live.plan.types)
     if found is None:
@@ -129,7 +127,7 @@ async def check_instance(runtime: Runtime, request: DispatchInstance) -> Instanc
 
 
 def _refuse_unknown(live: LiveInstance, request: DispatchInstance) -> None:
-    """Nobody is resumed who could take what the definition does not declare."""
+    """No bookmark is resumed, so input that the definition does not declare has no receiver. Raises `InvalidInput`."""
     definition = live.plan.definition
     declared = [item.name for item in definition.inputs]
     unknown = [name for name in request.input if name not in declared]
@@ -147,43 +145,43 @@ def _refuse_unknown(live: LiveInstance, request: DispatchInstance) -> None:
         raise InvalidInput(problems, name=definition.title)
 
 
-async def living(runtime: Runtime, instance_id: str) -> InstanceRow:
-    row = await runtime.node.row(instance_id)
+async def living(host: DispatchHost, instance_id: str) -> InstanceRow:
+    """The row of an instance that has not ended, or has faulted. Raises `InstanceEnded`."""
+    row = await host.row(instance_id)
     if row.status in ENDED and row.status != Status.FAULTED:
         raise InstanceEnded(instance_id, row.status)
-    runtime.node.saw(row)  # Whoever takes it up right after this need not read it again.
+    host.keep_read(row)  # The next job need not load it again.
     return row
 
 
-async def waiting(runtime: Runtime, request: DispatchResume) -> list[BookmarkRow]:
+async def waiting(host: DispatchHost, request: DispatchResume) -> list[BookmarkRow]:
     """Every bookmark that the request resumes now."""
-    node = runtime.node
-    key = matching.key_of(request.activity_type, request.payload)
+    key = key_of(request.activity_type, request.payload)
     correlation = correlation_key(request.correlation_id)
     if request.instance_id is not None:
-        await living(runtime, request.instance_id)
-        marks = await node.store.bookmarks_of(node.tenant, request.instance_id)
+        await living(host, request.instance_id)
+        marks = await host.store.bookmarks_of(host.tenant, request.instance_id)
         return [mark for mark in marks if mark.key == key and correlation in (0, mark.correlation)]
     found: list[BookmarkRow] = []
     after = ("", 0)
     while True:
         query = BookmarkQuery(
-            tenant=node.tenant, key=key, correlation=correlation, limit=PAGE, oldest=False, after=after
+            tenant=host.tenant, key=key, correlation=correlation, limit=PAGE, oldest=False, after=after
         )
-        page = (await node.store.find_bookmarks([query])).bookmarks[0]
+        page = (await host.store.find_bookmarks([query])).bookmarks[0]
         for mark in page:
             if mark.type == request.activity_type:
-                matching.forget_older(node, mark)
+                host.matcher.forget_older(mark)
                 found.append(mark)
         if len(page) < PAGE:
             return found
         after = (page[-1].instance_id, page[-1].seq)
 
 
-async def stimulus_of(runtime: Runtime, request: DispatchStimulus, stimulus_id: str) -> Stimulus:
-    """Raises `InstanceNotFound` or `InstanceEnded` if it is addressed to an instance."""
+async def stimulus_of(host: DispatchHost, request: DispatchStimulus, stimulus_id: str) -> Stimulus:
+    """The stimulus of a request. Raises `InstanceNotFound` or `InstanceEnded` if it is addressed to an instance."""
     if request.instance_id is not None:
-        await living(runtime, request.instance_id)
+        await living(host, request.instance_id)
     is_event = request.event_name is not None
     data = request.payload if request.input is None else request.input
     return Stimulus(
@@ -202,15 +200,16 @@ async def stimulus_of(runtime: Runtime, request: DispatchStimulus, stimulus_id: 
     )
 
 
-def check_shape(runtime: Runtime, found: Stimulus) -> None:
-    """Raises `PayloadRefused` if the instance that it is addressed to waits for another shape, as far as that was just read:
-    a row is judged by whoever takes it up."""
-    node = runtime.node
-    mark = None if found.instance_id is None else matching.at_hand(node, found)
-    row = None if mark is None else node.hot.get(mark.instance_id)
-    plan = None if row is None else node.pins.at_hand(row.content)
+def check_shape(host: DispatchHost, found: Stimulus) -> None:
+    """Raises `PayloadRefused` if the addressed instance waits for another shape.
+
+    Only the cached row is inspected; the node that takes the work row checks the stored one.
+    """
+    mark = host.matcher.cached(host.tenant, found)
+    row = None if mark is None else host.cached_row(mark.instance_id)
+    plan = None if row is None else host.plans.at_hand(row.content)
     if mark is not None and row is not None and plan is not None:
-        live = decode_state(row.state, plan, node.clock.now_ns, node.services, {})
+        live = host.reader.decode(row, plan, {})
         if live.status.at_rest:
             return
         delivery.receive(live, f"b{mark.seq}", values.decode(found.input, plan.types))
@@ -222,7 +221,7 @@ _NOT_THE_BODY = ("priority", "queue", "delay", "trace", "idempotency_key")
 
 
 def fingerprint(request: DispatchRequest) -> str:
-    """Of what is asked for; how and when it is carried is no part of it."""
+    """A hash of the requested work, without its queue, priority and delay."""
     body = {name: getattr(request, name) for name in request.__struct_fields__ if name not in _NOT_THE_BODY}
     return stimulus_hash({name: _plain(value) for name, value in body.items()})
 
@@ -239,9 +238,10 @@ def key_for(request: DispatchRequest, operation: str, target: str) -> Guard | No
     )
 
 
-async def holder_of(runtime: Runtime, guard: Guard) -> tuple[str, bool] | None:
-    """Who holds a key of the same request, and whether it was deleted; `KeyReused` if the request was another one."""
-    row = await runtime.node.store.find_guard(runtime.node.tenant, guard.ref)
+async def holder_of(host: DispatchHost, guard: Guard) -> tuple[str, bool] | None:
+    """The instance that holds the key of the same request, and whether it was deleted. Raises `KeyReused` if the request was
+    another one."""
+    row = await host.store.find_guard(host.tenant, guard.ref)
     if row is None:
         return None
     if row.fingerprint != guard.fingerprint:
@@ -252,16 +252,16 @@ async def holder_of(runtime: Runtime, guard: Guard) -> tuple[str, bool] | None:
 # -- waiting for the burst ---------------------------------------------------------------------------------------------
 
 
-async def version_of(runtime: Runtime, request: DispatchRequest) -> int:
-    """Where an instance is before it goes on: who waits wants to hear of what comes after."""
+async def version_of(host: DispatchHost, request: DispatchRequest) -> int:
+    """The version of the instance before the request: a caller that waits wants a later one."""
     if isinstance(request, DispatchInstance | DispatchResume) and request.instance_id is not None:
-        return (await runtime.node.row(request.instance_id)).version
+        return (await host.row(request.instance_id)).version
     return 0
 
 
-async def waited(runtime: Runtime, answer: DispatchResponse, wait: timedelta, seen: int) -> DispatchResponse:
-    """The answer as it is when the first instance has been through its burst, or when the time is over."""
+async def waited(host: DispatchHost, answer: DispatchResponse, wait: timedelta, seen: int) -> DispatchResponse:
+    """The answer with the status after the burst of the first instance, or at the limit."""
     if not isinstance(answer, Dispatched) or answer.instance_id is None:
         return answer
-    status = await runtime.wait_burst(answer.instance_id, wait, above=seen if answer.started else 0)
+    status = await host.wait_burst(answer.instance_id, wait, above=seen if answer.started else 0)
     return replace(answer, status=status)

@@ -1,77 +1,80 @@
-"""Learns soon of effects that run here and are not wanted any more (rule M1: by hint, and at each heartbeat).
+"""Notices soon that effects which run here were canceled elsewhere (rule M1: by notification, and at each heartbeat).
 
-A cancel, a terminate or a lost race on another node is a commit: it drops the effect's row and moves the instance's version. So
-this node, while effects of some length run here, listens for changes of the store, and then compares the versions of their
-instances with those it saw. It asks for effect rows only where something moved, at most every so often, and never for effects
-that end within that time. A hint that is lost is made up for by the heartbeat.
+A cancellation, a termination or a lost race on another node is a commit: it deletes the effect row and increments the version
+of the instance. While effects run here for some time, this node waits for changes of the store and compares the versions of
+their instances. It queries effect rows only where a version moved. The heartbeat makes up for a lost notification.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRow
-from holdfast.runtime.effects.running import Attempts
-from holdfast.runtime.service import Rounds
+from holdfast.ports import Store
+from holdfast.runtime.effects.running import Attempts, RunningEffects
+from holdfast.runtime.membership import Membership
+from holdfast.runtime.observability.outage_log import OutageLog
+from holdfast.runtime.service import PeriodicService
 
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
-
-APART = timedelta(milliseconds=100)
-"""Between two looks; an effect that ends sooner is never looked for."""
-PATIENCE = timedelta(seconds=1)
-"""How long a hint is waited for."""
-ONE_BY_ONE = 8
-"""Instances that are asked for by themselves; more, and all that this node owns is read at once."""
+CHECK_INTERVAL = timedelta(milliseconds=100)
+"""Pause between two checks; effects that end sooner are never checked."""
+CHANGE_TIMEOUT = timedelta(seconds=1)
+"""Longest wait for a change of the store."""
+SINGLE_QUERIES_MAX = 8
+"""Instances that are queried one by one; for more, all effects of this node are read at once."""
 
 
-class Following:
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._rounds = Rounds(
-            "following", self._round, lambda: APART, "effects that run here could not be followed", node.outage
+class CancelWatch:
+    def __init__(self, store: Store, membership: Membership, running: RunningEffects, log: OutageLog) -> None:
+        self._store = store
+        self._membership = membership
+        self._running = running
+        self._service = PeriodicService(
+            "cancel-watch",
+            self._round,
+            every=CHECK_INTERVAL,
+            failure="canceled effects could not be looked up",
+            log=log,
         )
         self._known: Attempts = {}
-        """What ran at the last look: what is new since then may end before the next."""
-        self._seen: dict[str, int] = {}
-        """Versions of the instances that are followed."""
+        """Effects that ran at the last check: newer ones may end before the next."""
+        self._versions: dict[InstanceKey, int] = {}
         self._change = 0
         self._complete = True
-        """Everything that ran at the last look was compared."""
+        """Everything that ran at the last check was compared."""
 
     def start(self) -> None:
-        self._rounds.start()
+        self._service.start()
 
     async def stop(self) -> None:
-        await self._rounds.stop()
+        await self._service.stop()
 
     async def _round(self) -> None:
-        if not len(self._node.effects):
+        if not len(self._running):
             return
         if self._complete:
-            self._change = await self._node.store.wait_for_change(self._change, PATIENCE)
-        await self.look()
+            self._change = await self._store.wait_for_change(self._change, CHANGE_TIMEOUT)
+        await self.check()
 
-    async def look(self) -> None:
-        """Compare with what is stored, and end what is gone."""
-        node, before = self._node, self._known
-        now = self._known = node.effects.attempts()
-        asked = {key: attempt for key, attempt in now.items() if before.get(key) == attempt}
-        self._complete = len(asked) == len(now)
-        keys = [InstanceKey(node.tenant, name) for name in {instance_id for instance_id, _ in asked}]
-        versions = await node.store.versions_of(keys) if keys else {}
-        found = {key.id: versions.get(key, 0) for key in keys}
-        moved = {name for name, version in found.items() if self._seen.get(name) != version}
-        self._seen = found
+    async def check(self) -> None:
+        """Compare running effects with the store, and cancel those whose row is gone."""
+        before = self._known
+        now = self._known = self._running.attempts()
+        checked = {key: attempt for key, attempt in now.items() if before.get(key) == attempt}
+        self._complete = len(checked) == len(now)
+        instances = list({instance for instance, _ in checked})
+        stored = await self._store.versions_of(instances) if instances else {}
+        versions = {instance: stored.get(instance, 0) for instance in instances}
+        moved = {instance for instance, version in versions.items() if self._versions.get(instance) != version}
+        self._versions = versions
         if moved:
             owned = await self._owned(moved)
-            node.effects.keep_only({key: attempt for key, attempt in asked.items() if key[0] in moved}, owned)
+            self._running.cancel_lost({key: attempt for key, attempt in checked.items() if key[0] in moved}, owned)
 
-    async def _owned(self, names: set[str]) -> list[EffectRow]:
-        node = self._node
-        if len(names) > ONE_BY_ONE:
-            return list(await node.store.effects_owned(node.owner))
-        found = [await node.store.effects_of(node.tenant, name) for name in names]
-        return [row for rows in found for row in rows if row.owner == node.owner]
+    async def _owned(self, instances: set[InstanceKey]) -> list[EffectRow]:
+        owner = self._membership.owner
+        if len(instances) > SINGLE_QUERIES_MAX:
+            return list(await self._store.effects_owned(owner))
+        found = [await self._store.effects_of(key.tenant, key.id) for key in instances]
+        return [row for rows in found for row in rows if row.owner == owner]

@@ -1,7 +1,7 @@
-"""Runs effects: a task each, in a fresh context; results come back in the order they end.
+"""Executes effects: one task each, in a fresh context; results are reported in the order in which effects end.
 
-The task that drives segments never awaits user code (rule H13). A cancellation has a cause, written before it happens: a
-CancelledError that nobody caused is the fault of whoever raised it (rule M1).
+The task that drives segments never awaits user code (rule H13). Holdfast records the cause of a cancellation before it cancels:
+a CancelledError without a recorded cause is a fault of the activity (rule M1).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from functools import partial
 from inspect import isawaitable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from holdfast import telemetry
 from holdfast.errors import ActivityTimeout, ExecutionError
 from holdfast.execution.context import Facts, RecordingContext
-from holdfast.execution.faults import error_names, source_of, type_name
+from holdfast.execution.effect_failure import failure
 from holdfast.execution.invoke import EffectCall
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.pipeline import ordered
@@ -31,13 +31,13 @@ from holdfast.runtime.effects.pools import EffectPools
 logger = logging.getLogger("holdfast")
 
 Finished = tuple[int, int, Record | EffectFailure]
-"""Execution id, attempt, what came of it."""
+"""Execution id, attempt, result."""
 GoOn = Callable[[Finished], bool]
-"""Takes the end of the only effect that was open, where it ended; False if whoever waits has to be woken for the rest."""
+"""Handles the end of the only open effect in the task of the effect; False if the waiting driver has to be woken."""
 
 
 class Attempt:
-    """One attempt from its start to its end; a later one of the same execution knows nothing of its cancellation."""
+    """One attempt of an effect; later attempts of the same execution do not share its cancellation."""
 
     __slots__ = ("canceled", "cause", "left", "live", "request", "task")
 
@@ -45,16 +45,16 @@ class Attempt:
         self.live = live
         self.request = request
         self.task: asyncio.Task[None] | None = None
-        """None as long as it is not begun."""
+        """None until the attempt begins."""
         self.cause: str | None = None
-        """Why it was canceled, if anybody did."""
+        """The cause of a cancellation by Holdfast."""
         self.canceled = False
-        """What the activity's context says; a thread must look for itself."""
+        """Shown by the activity's context; code in a thread has to check it."""
         self.left = False
-        """It goes on though its time is over, and nobody waits for what it says."""
+        """The attempt still runs after its timeout; its result is ignored."""
 
     def cancel(self, cause: str) -> asyncio.Task[None] | None:
-        """Its task, which may take a while to clean up; None if it was never begun."""
+        """Cancel the attempt; returns its task, which may need time to clean up, or None if it never began."""
         self.cause = cause
         self.canceled = True
         if self.task is not None:
@@ -62,11 +62,11 @@ class Attempt:
         return self.task
 
 
-Heard = Callable[[Attempt, Record | EffectFailure], None]
+A = TypeVar("A", bound=Attempt)
 
 
 def around_effects(middleware: tuple[MiddlewarePlacement, ...]) -> tuple[MiddlewarePlacement, ...]:
-    """What of it concerns effects, from the outside in."""
+    """The middleware for effects, outermost first."""
     return tuple(
         item
         for item in ordered(middleware)
@@ -75,14 +75,14 @@ def around_effects(middleware: tuple[MiddlewarePlacement, ...]) -> tuple[Middlew
 
 
 async def ended(tasks: Iterable[asyncio.Task[None] | None], grace: timedelta) -> None:
-    """Wait for what was canceled; each may take the grace period to clean up, then it is left alone."""
+    """Wait for canceled tasks, at most for the grace period."""
     ending = [task for task in tasks if task is not None]
     if ending:
         await asyncio.wait(ending, timeout=grace.total_seconds())
 
 
 class InstanceEffects:
-    """The effects of one instance that a driver runs in this process now."""
+    """The running effects of one instance of the inline runner."""
 
     __slots__ = ("_finished", "_go_on", "_grace", "_live", "_news", "_open", "_tasks")
 
@@ -94,7 +94,7 @@ class InstanceEffects:
         grace: timedelta,
     ) -> None:
         self._live = live
-        self._tasks = EffectTasks(pools, middleware, grace, self._ended)
+        self._tasks: EffectTasks[Attempt] = EffectTasks(pools, middleware, grace, self._ended)
         self._grace = grace
         self._open: dict[int, Attempt] = {}
         self._finished: list[Finished] = []
@@ -102,15 +102,15 @@ class InstanceEffects:
         self._go_on: GoOn | None = None
 
     def start(self, request: EffectRequest) -> None:
-        """Begin an attempt. Its row is committed already."""
+        """Begin an attempt."""
         attempt = self._open[request.execution_id] = Attempt(self._live, request)
         self._tasks.begin(attempt)
 
     async def next(self, go_on: GoOn | None = None) -> list[Finished]:
-        """Wait until at least one effect has ended or somebody called `wake`; everything that has ended by then.
+        """Wait until an effect has ended or `wake` was called; returns all effects that have ended by then.
 
-        With `go_on`, what ends alone is handed to that, and the wait is not over as long as it says so: a turn of the loop
-        less for each of several effects in a row.
+        `go_on` handles the end of a lone effect and may extend the wait: that saves one turn of the event loop for each of
+        several effects in a row.
         """
         if not self._finished:
             self._news = asyncio.get_running_loop().create_future()
@@ -127,7 +127,7 @@ class InstanceEffects:
             self._news.set_result(None)
 
     async def cancel(self, execution_ids: list[int], cause: str) -> None:
-        """End these, within the grace period."""
+        """Cancel these effects and wait for them, at most for the grace period."""
         await ended([self._open[key].cancel(cause) for key in execution_ids if key in self._open], self._grace)
 
     async def cancel_all(self, cause: str) -> None:
@@ -146,25 +146,29 @@ class InstanceEffects:
             try:
                 if go_on(finished):
                     return
-            except BaseException as error:  # noqa: BLE001 - it belongs to who waits, not to the task of an effect
+            except BaseException as error:  # noqa: BLE001 - the error belongs to the waiting driver, not to the task of the effect
                 news.set_exception(error)
         self.wake()
 
 
-class EffectTasks:
-    """Runs attempts, of whatever instance, as a task each, and tells how each ended."""
+class EffectTasks(Generic[A]):
+    """Runs attempts, each as a task, and reports how each ended."""
 
-    __slots__ = ("_grace", "_heard", "_middleware", "_pools")
+    __slots__ = ("_grace", "_middleware", "_on_end", "_pools")
 
     def __init__(
-        self, pools: EffectPools, middleware: tuple[MiddlewarePlacement, ...], grace: timedelta, heard: Heard
+        self,
+        pools: EffectPools,
+        middleware: tuple[MiddlewarePlacement, ...],
+        grace: timedelta,
+        on_end: Callable[[A, Record | EffectFailure], None],
     ) -> None:
         self._pools = pools
         self._middleware = middleware
         self._grace = grace
-        self._heard = heard
+        self._on_end = on_end
 
-    def begin(self, attempt: Attempt) -> None:
+    def begin(self, attempt: A) -> None:
         request = attempt.request
         node = attempt.live.plan.by_key[request.activity_id]
         bare = node.effect.bare and node.timeout is None and not self._middleware
@@ -175,7 +179,7 @@ class EffectTasks:
 
     # -- one attempt ---------------------------------------------------------------------------------------------------
 
-    async def _run(self, node: Node, attempt: Attempt, context: RecordingContext | None) -> None:
+    async def _run(self, node: Node, attempt: A, context: RecordingContext | None) -> None:
         result: Record | EffectFailure
         try:
             if context is None:
@@ -196,12 +200,12 @@ class EffectTasks:
         if not attempt.left:
             self._tell(node, attempt, result)
 
-    def _tell(self, node: Node, attempt: Attempt, result: Record | EffectFailure) -> None:
+    def _tell(self, node: Node, attempt: A, result: Record | EffectFailure) -> None:
         if telemetry.listeners:
             _emit(node, attempt, result)
-        self._heard(attempt, result)
+        self._on_end(attempt, result)
 
-    async def _outcome(self, node: Node, attempt: Attempt, context: RecordingContext) -> Record:
+    async def _outcome(self, node: Node, attempt: A, context: RecordingContext) -> Record:
         request = attempt.request
         if node.timeout is None and not self._middleware:
             await self._invoke(node.effect, request, context)
@@ -210,8 +214,8 @@ class EffectTasks:
         context.record.state = context.state
         return context.record
 
-    async def _surrounded(self, node: Node, attempt: Attempt, context: RecordingContext) -> None:
-        """With middleware around it, and within its time."""
+    async def _surrounded(self, node: Node, attempt: A, context: RecordingContext) -> None:
+        """Invoke with middleware and timeout."""
         call = partial(self._invoke, node.effect, attempt.request, context)
         for placement in reversed(self._middleware):
             if not placement.types or node.definition.type in placement.types:
@@ -221,7 +225,7 @@ class EffectTasks:
         else:
             await self._within(node.timeout, node, attempt, call)
 
-    async def _within(self, limit: timedelta, node: Node, attempt: Attempt, call: Callable[[], Awaitable[Any]]) -> None:
+    async def _within(self, limit: timedelta, node: Node, attempt: A, call: Callable[[], Awaitable[Any]]) -> None:
         over = (limit + self._grace).total_seconds()
         leaving = asyncio.get_running_loop().call_later(over, self._leave, limit, node, attempt)
         try:
@@ -235,12 +239,12 @@ class EffectTasks:
         finally:
             leaving.cancel()
 
-    def _leave(self, limit: timedelta, node: Node, attempt: Attempt) -> None:
-        """It was canceled when its time was over, and goes on: its code keeps the cancellation to itself."""
+    def _leave(self, limit: timedelta, node: Node, attempt: A) -> None:
+        """The attempt was canceled at its timeout and still runs: its code swallowed the cancellation."""
         if attempt.cause is not None:
-            return  # Somebody canceled it before: nobody waits for it.
+            return  # Holdfast canceled it before the timeout: no result is expected.
         attempt.left = attempt.canceled = True
-        logger.warning("'%s' of instance %s goes on though its time is over", node.key, attempt.live.id)
+        logger.warning("'%s' of instance %s still runs after its timeout", node.key, attempt.live.id)
         self._tell(node, attempt, failure(ActivityTimeout(node.key, str(limit))))
 
     async def _invoke(self, call: EffectCall, request: EffectRequest, context: RecordingContext) -> None:
@@ -305,18 +309,5 @@ def _emit(node: Node, attempt: Attempt, result: Record | EffectFailure) -> None:
 
 def _canceled(node: Node, cause: str | None) -> EffectFailure:
     if cause is None:
-        return failure(ExecutionError(f"'{node.key}' was canceled by the code that it called, not by anybody's wish."))
+        return failure(ExecutionError(f"'{node.key}' raised CancelledError, but Holdfast did not cancel it."))
     return EffectFailure(type="Canceled", message=f"canceled: {cause}", cause=cause)
-
-
-def failure(error: BaseException) -> EffectFailure:
-    """An exception as data, with the exception itself for those in this process."""
-    names = error_names(error)
-    return EffectFailure(
-        type=type_name(error),
-        message=str(error),
-        bases=names[1:],
-        source=source_of(error),
-        cause="timeout" if isinstance(error, ActivityTimeout) else "fault",
-        error=error,
-    )

@@ -1,157 +1,187 @@
 """Effects that run in this process now. Each has a committed row that names this node; its result goes through a lane.
 
-A node that could not renew its heartbeat for two thirds of its time to live starts none: others may have taken them by then.
+A node that has not renewed its lease for two thirds of its time to live starts no effects: other nodes may have taken them
+over.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.record import EffectFailure, EffectRequest, Record
+from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRef, EffectRow
 from holdfast.ports import MiddlewarePlacement
-from holdfast.runtime.commits.jobs.base import EffectJob
+from holdfast.runtime.commits.in_hand import InstancesInHand
+from holdfast.runtime.commits.jobs.effect import EffectJob
+from holdfast.runtime.commits.lanes import Lanes
+from holdfast.runtime.commits.placement import Placement
 from holdfast.runtime.effects.executor import Attempt, EffectTasks, around_effects, ended
 from holdfast.runtime.effects.pools import EffectPools
+from holdfast.runtime.liveness import Liveness
+from holdfast.runtime.membership import Membership
 
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
-
-Key = tuple[str, int]
+EffectKey = tuple[InstanceKey, int]
 """Instance and execution."""
-Attempts = dict[Key, int]
-"""Which attempt of each runs here."""
+Attempts = dict[EffectKey, int]
+"""The attempt of each effect that runs here."""
 
 
-class EffectsHere:
+class RunningAttempt(Attempt):
+    """An attempt with the key of its instance."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: InstanceKey, live: LiveInstance, request: EffectRequest) -> None:
+        super().__init__(live, request)
+        self.key: EffectKey = (key, request.execution_id)
+
+
+class RunningEffects:
+    on_end: Callable[[EffectKey], None]
+    """Called when an effect has ended here; set by the node."""
+
     def __init__(
-        self, node: Node, pools: EffectPools, middleware: tuple[MiddlewarePlacement, ...], grace: timedelta
+        self,
+        pools: EffectPools,
+        middleware: tuple[MiddlewarePlacement, ...],
+        cancel_grace: timedelta,
+        placement: Placement,
+        membership: Membership,
+        liveness: Liveness,
+        lanes: Lanes,
+        in_hand: InstancesInHand,
     ) -> None:
-        self._node = node
-        self._tasks = EffectTasks(pools, around_effects(middleware), grace, self._finished)
-        self._grace = grace
-        self._running: dict[Key, Attempt] = {}
-        self._per_instance: dict[str, int] = {}
+        self._tasks: EffectTasks[RunningAttempt] = EffectTasks(
+            pools, around_effects(middleware), cancel_grace, self._finished
+        )
+        self._grace = cancel_grace
+        self._placement = placement
+        self._membership = membership
+        self._liveness = liveness
+        self._lanes = lanes
+        self._watch = in_hand.watch
+        self._running: dict[EffectKey, RunningAttempt] = {}
+        self._per_instance: dict[InstanceKey, int] = {}
         self._ending: set[asyncio.Task[None]] = set()
-        self._held: list[Attempt] = []
-        """To be begun when the heart beats again, or the one that has this process for itself has ended."""
-        self._alone: Key | None = None
-        """What may begin; all else is held."""
-        self._trials = asyncio.Lock()
+        self._delayed: list[RunningAttempt] = []
+        """Attempts that start when the lease is renewed, or when the isolated attempt has ended."""
+        self._isolated: EffectKey | None = None
+        """The only effect that may start now; all others are delayed."""
+        self._isolation = asyncio.Lock()
 
     def __len__(self) -> int:
         return len(self._running)
 
-    def of(self, instance_id: str) -> bool:
-        return instance_id in self._per_instance
+    def of_instance(self, key: InstanceKey) -> bool:
+        return key in self._per_instance
 
-    def has(self, instance_id: str, execution_id: int) -> bool:
-        return (instance_id, execution_id) in self._running
+    def has(self, key: EffectKey) -> bool:
+        return key in self._running
 
-    async def ended(self, instance_id: str, execution_id: int) -> None:
-        """Until it does not run here any more."""
+    async def wait_ended(self, key: EffectKey) -> None:
+        """Wait until the effect does not run here any more."""
         while True:
-            news = self._node.watching.news(instance_id)  # Subscribe, then look.
-            if not self.has(instance_id, execution_id):
+            change = self._watch.next_change(key[0])  # Subscribe before looking.
+            if not self.has(key):
                 return
-            await news
+            await change
 
-    # -- after a commit ------------------------------------------------------------------------------------------------
+    # -- start ---------------------------------------------------------------------------------------------------------
 
-    def start(self, live: LiveInstance) -> None:
-        """End what the commit canceled, begin what it recorded."""
+    def start_committed(self, key: InstanceKey, live: LiveInstance) -> None:
+        """Cancel the effects that a commit canceled, and start the inline effects that it recorded."""
         if live.canceled_effects:
-            gone, live.canceled_effects = live.canceled_effects, []
-            for execution_id in gone:
-                self.cancel((live.id, execution_id), live.stopping or "lost race")
-        place, nodes = self._node.placement.queue_of, live.plan.by_key
-        starting, live.new_effects = live.new_effects, []
-        for request in starting:
-            if place(nodes[request.activity_id]) is None:
-                self.run(live, request)
+            canceled, live.canceled_effects = live.canceled_effects, []
+            for execution_id in canceled:
+                self.cancel((key, execution_id), live.stopping or "lost race")
+        queue_of, nodes = self._placement.queue_of, live.plan.by_key
+        recorded, live.new_effects = live.new_effects, []
+        for request in recorded:
+            if queue_of(nodes[request.activity_id]) is None:
+                self.run(key, live, request)
 
-    def run(self, live: LiveInstance, request: EffectRequest) -> None:
-        """Begin one that is this node's, wherever it was placed: its row says so."""
-        heart, name = self._node.heart, live.id
-        if heart.fenced:
-            return  # Its owner is not alive for the cluster: others take it over.
-        attempt = self._running[name, request.execution_id] = Attempt(live, request)
-        self._per_instance[name] = self._per_instance.get(name, 0) + 1
-        if heart.may_start_effects and self._alone in (None, (name, request.execution_id)):
+    def run(self, key: InstanceKey, live: LiveInstance, request: EffectRequest) -> None:
+        """Start an effect that this node owns by its row."""
+        liveness = self._liveness
+        if liveness.fenced:
+            return  # The cluster counts this node as dead: another node takes the effect over.
+        attempt = RunningAttempt(key, live, request)
+        self._running[attempt.key] = attempt
+        self._per_instance[key] = self._per_instance.get(key, 0) + 1
+        if liveness.may_start_effects and self._isolated in (None, attempt.key):
             self._tasks.begin(attempt)
         else:
-            self._held.append(attempt)
+            self._delayed.append(attempt)
 
-    @asynccontextmanager
-    async def alone(self, key: Key, patience: float) -> AsyncIterator[bool]:
-        """Nothing but this one begins here meanwhile. False if what runs here did not end in time."""
-        async with self._trials:
-            self._alone = key
-            try:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(patience):
-                        while begun := self._begun():
-                            await self._node.watching.news(begun[0][0])
-                yield not self._begun()
-            finally:
-                self._alone = None
-                if self._node.heart.may_start_effects:
-                    self.start_held()
-
-    def _begun(self) -> list[Key]:
-        waiting = {(item.live.id, item.request.execution_id) for item in self._held}
-        return [key for key in self._running if key not in waiting]
-
-    def start_held(self) -> None:
-        """What it waited for is so: begin it, unless it was taken away meanwhile."""
-        if self._alone is not None:
+    def start_delayed(self) -> None:
+        """Start delayed attempts, unless they were canceled or taken over meanwhile."""
+        if self._isolated is not None:
             return
-        held, self._held = self._held, []
-        for attempt in held:
-            if self._running.get((attempt.live.id, attempt.request.execution_id)) is attempt:
+        delayed, self._delayed = self._delayed, []
+        for attempt in delayed:
+            if self._running.get(attempt.key) is attempt:
                 self._tasks.begin(attempt)
 
-    def _finished(self, attempt: Attempt, result: Record | EffectFailure) -> None:
-        request, name = attempt.request, attempt.live.id
-        key = name, request.execution_id
+    @asynccontextmanager
+    async def isolated(self, key: EffectKey, wait_seconds: float) -> AsyncIterator[bool]:
+        """Start nothing but this effect inside the block. Yields False if other effects did not end in time."""
+        async with self._isolation:
+            self._isolated = key
+            try:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(wait_seconds):
+                        while begun := self._begun():
+                            await self._watch.next_change(begun[0][0])
+                yield not self._begun()
+            finally:
+                self._isolated = None
+                if self._liveness.may_start_effects:
+                    self.start_delayed()
+
+    def _begun(self) -> list[EffectKey]:
+        delayed = {attempt.key for attempt in self._delayed}
+        return [key for key in self._running if key not in delayed]
+
+    # -- end -----------------------------------------------------------------------------------------------------------
+
+    def _finished(self, attempt: RunningAttempt, result: Record | EffectFailure) -> None:
+        key = attempt.key
         if self._running.get(key) is not attempt:
-            return  # Canceled, or taken over by a later attempt: nobody wants it any more.
-        node = self._node
-        lane = node.lane_of(name)
-        lane.submit(EffectJob(name, EffectRef(request.execution_id, request.attempt, node.owner), result))
+            return  # Canceled, or taken over by a later attempt.
+        instance, request = key[0], attempt.request
+        ref = EffectRef(request.execution_id, request.attempt, self._membership.owner)
+        self._lanes.submit(EffectJob(instance, ref, result))
         self._forget(key)
-        node.watching.tell(name, goes_on=lane.has(name))
+        self._watch.notify(instance, more_in_hand=self._lanes.has(instance))
 
-    # -- ending --------------------------------------------------------------------------------------------------------
-
-    def cancel(self, key: Key, cause: str) -> None:
+    def cancel(self, key: EffectKey, cause: str) -> None:
         attempt = self._forget(key)
         if attempt is not None:
-            self._node.watching.tell(key[0])
+            self._watch.notify(key[0])
             task = asyncio.get_running_loop().create_task(ended([attempt.cancel(cause)], self._grace))
             self._ending.add(task)
             task.add_done_callback(self._ending.discard)
 
-    def _forget(self, key: Key) -> Attempt | None:
+    def _forget(self, key: EffectKey) -> RunningAttempt | None:
         attempt = self._running.pop(key, None)
         if attempt is not None:
-            name = key[0]
-            left = self._per_instance.pop(name) - 1
+            instance = key[0]
+            left = self._per_instance.pop(instance) - 1
             if left:
-                self._per_instance[name] = left
-            self._node.steps.ended(key)
+                self._per_instance[instance] = left
+            self.on_end(key)
         return attempt
 
-    def keep_only(self, asked: Attempts, owned: list[EffectRow]) -> None:
-        """Of those that ran before the store was asked, end the ones that are not this node's any more (rule M1). An attempt
-        that was begun since then is none of them: the store may not have known it yet."""
-        mine = {(row.instance_id, row.execution): row.attempt for row in owned if row.tenant == self._node.tenant}
-        for key, attempt in asked.items():
+    def cancel_lost(self, checked: Attempts, owned: Iterable[EffectRow]) -> None:
+        """Of the attempts that ran before the store was queried, cancel those that this node does not own any more (rule M1).
+        Attempts that started since are not affected: the query may have been too early for them."""
+        mine = {(InstanceKey(row.tenant, row.instance_id), row.execution): row.attempt for row in owned}
+        for key, attempt in checked.items():
             running = self._running.get(key)
             if running is not None and running.request.attempt == attempt and mine.get(key) != attempt:
                 self.cancel(key, "canceled")
@@ -159,12 +189,13 @@ class EffectsHere:
     def attempts(self) -> Attempts:
         return {key: running.request.attempt for key, running in self._running.items()}
 
-    async def stop(self) -> list[tuple[str, EffectRef]]:
-        """Drain: end them all; which were not done."""
-        left = [(key[0], EffectRef(key[1], attempt, self._node.owner)) for key, attempt in self.attempts().items()]
+    async def stop(self) -> list[tuple[InstanceKey, EffectRef]]:
+        """Cancel all effects; returns those that had no result yet."""
+        owner = self._membership.owner
+        left = [(key[0], EffectRef(key[1], attempt, owner)) for key, attempt in self.attempts().items()]
         for key in list(self._running):
             self.cancel(key, "drain")
-        self._held.clear()
+        self._delayed.clear()
         if self._ending:
             await asyncio.wait(list(self._ending))
         return left

@@ -1,58 +1,58 @@
-"""Receipts of takeovers, in the journal of the instance: whose effect it was, who has it now, which attempt that is.
+"""Receipts of takeovers in the journal: the node that died, the node that has the effect now, and the attempt.
 
-A receipt is written before anybody goes on with the effect, since the new attempt may be over, and the instance with it,
-before a later one is. A node that dies between the two leaves an effect on its queue without one; whoever sends it again
-writes it.
+A receipt is written before the new attempt starts, since the attempt and the instance may end before a later receipt. A node
+that dies in between leaves a queued effect without a receipt; the node that sends the effect again writes it.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEntry, JournalEvent
+from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRow
-from holdfast.runtime.commits.jobs.base import TakenOverJob
+from holdfast.ports import Store
+from holdfast.runtime.commits.instance_reader import InstanceReader
+from holdfast.runtime.commits.jobs.effect import TakenOverJob
+from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.state_codec import decode_journal
 from holdfast.runtime.observability.outage_log import AWAY
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
 
 logger = logging.getLogger("holdfast")
 
 ITS_QUEUE = "its queue"
 COMMITS_READ = 1_000
-"""How far back a receipt is looked for."""
+"""How many commits back a receipt is searched."""
 _BEGINNINGS = (JournalEvent.EFFECT_RECORDED, JournalEvent.TAKEN_OVER)
-"""Each attempt begins with one of them."""
+"""Each attempt begins with one of these entries."""
 
 
-class Receipts:
-    def __init__(self, node: Node) -> None:
-        self._node = node
+class TakeoverReceipts:
+    def __init__(self, store: Store, reader: InstanceReader, lanes: Lanes) -> None:
+        self._store = store
+        self._reader = reader
+        self._lanes = lanes
 
     async def write(self, row: EffectRow, *, died: str, by: str, alone: bool = False) -> None:
-        """`row` as it is after it changed hands."""
-        job = TakenOverJob(row.instance_id, row.execution, died=died, by=by, attempt=row.attempt, alone=alone)
-        assert job.answer is not None
-        self._node.submit(job)
+        """`row` is the effect row after the takeover."""
+        key = InstanceKey(row.tenant, row.instance_id)
+        job = TakenOverJob(key, row.execution, died=died, by=by, attempt=row.attempt, alone=alone)
         try:
-            await job.answer
+            await self._lanes.ask(job)
         except AWAY:
             raise
         except HoldfastError:  # The effect matters more than its receipt.
-            logger.warning("the takeover of an effect of %s could not be noted", row.instance_id, exc_info=True)
+            logger.warning("the takeover of an effect of %s could not be journaled", row.instance_id, exc_info=True)
 
     async def complete(self, row: EffectRow) -> None:
-        """Write the one that is missing, if it is. Its node's name died with the one who knew it."""
+        """Write a missing receipt. The name of the node that died is not known any more."""
         if row.attempt > 1 and not await self._begun(row):
             await self.write(row, died="", by=ITS_QUEUE)
 
     async def begun_since(self, row: EffectRow, first: int) -> tuple[int, bool]:
-        """How many attempts after the first were begun by nodes that took it over: one that died before its receipt began
-        nothing. And whether one before this had its process for itself."""
+        """How many attempts after `first` were begun by takeovers, and whether one before this attempt was isolated. A node
+        that died before its receipt began nothing."""
         taken = [entry for entry in await self._beginnings(row) if entry.event is JournalEvent.TAKEN_OVER]
         found = [entry.data for entry in taken if entry.data["attempt"] > first]
         return len(found), any(data.get("alone") and data["attempt"] < row.attempt for data in found)
@@ -61,10 +61,9 @@ class Receipts:
         return any(entry.data.get("attempt") == row.attempt for entry in await self._beginnings(row))
 
     async def _beginnings(self, row: EffectRow) -> list[JournalEntry]:
-        node = self._node
-        stored = await node.row(row.instance_id)
-        plan = await node.pins.plan(stored.content)
+        stored = await self._reader.row(InstanceKey(row.tenant, row.instance_id))
+        plan = await self._reader.plan(row.tenant, stored.content)
         after = max(0, stored.version - COMMITS_READ)
-        segments = await node.store.read_journal(row.tenant, row.instance_id, after=after, limit=COMMITS_READ)
+        segments = await self._store.read_journal(row.tenant, row.instance_id, after=after, limit=COMMITS_READ)
         entries = (entry for segment in segments for entry in decode_journal(segment.data, plan, segment.first))
         return [entry for entry in entries if entry.execution_id == row.execution and entry.event in _BEGINNINGS]

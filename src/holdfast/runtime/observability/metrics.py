@@ -1,8 +1,8 @@
-"""Figures for Prometheus: what this process did, counted from the events, and how the store is, asked when it is scraped.
+"""Metrics for Prometheus: events of this process, counted as they happen, and the state of the store, queried when scraped.
 
-Each server, and each worker that is probed, has a registry of its own. Figures of the store are asked for at most every five
-seconds, whoever scrapes; looking for stuck instances is a slow scan, so it is done in the background, every few minutes, while
-somebody scrapes.
+Each server, and each worker with a probe, has its own registry. The store is queried at most every five seconds, however many
+scrapers there are. The search for stuck instances is a slow scan: it runs in the background, every few minutes, while the
+metrics are scraped.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 from prometheus_client.exposition import choose_encoder
@@ -19,27 +19,40 @@ from prometheus_client.exposition import choose_encoder
 from holdfast import telemetry
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import Status
-from holdfast.runtime.cluster.node import Node
-from holdfast.runtime.facade import Runtime
+from holdfast.ports import Store
 from holdfast.runtime.observability.counters import Spread, Tallies, Tally
+from holdfast.runtime.observability.outage_log import OutageLog
 
 STORE_EVERY = timedelta(seconds=5)
 STUCK_EVERY = timedelta(minutes=5)
 STUCK_MAX = 1_000
+"""Stuck instances that are counted."""
 RUNNING_MAX = 10_000
+"""Running effects whose start is remembered."""
 UNKNOWN = float("nan")
 FINE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 LONG = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800)
 
 
-class Metrics:
-    """Counts events of this process from `open` to `close`. Figures of the store are those of the runtimes' tenants together."""
+class Scraped(Protocol):
+    """A runtime whose store and tenant are measured."""
 
-    def __init__(self, runtimes: Sequence[Runtime]) -> None:
-        """The runtimes are of one store; they must be there when it is first scraped."""
+    @property
+    def store(self) -> Store: ...
+    @property
+    def tenant(self) -> str: ...
+    @property
+    def log(self) -> OutageLog: ...
+
+
+class Metrics:
+    """Counts events of this process from `open` to `close`. Metrics of the store are sums over the tenants of the runtimes."""
+
+    def __init__(self, runtimes: Sequence[Scraped]) -> None:
+        """The runtimes share one store. The sequence may be filled until the first scrape."""
         self._runtimes = runtimes
         self.registry = CollectorRegistry()
-        self._life = Tally("instance_events", "Turns in the lives of instances.", ["event"])
+        self._life = Tally("instance_events", "Lifecycle events of instances.", ["event"])
         self._bursts = Tally("bursts", "Bursts that were committed.")
         self._activities = Tally("activities", "Activity executions that completed.", ["type"])
         self._burst_time = Spread("burst_seconds", "How long bursts ran.", FINE)
@@ -50,22 +63,24 @@ class Metrics:
         self._conflicts = Tally("commits_lost", "Commits that lost against others.", ["reason"])
         self._work = Tally("work_taken", "Rows of work that were taken up.", ["kind"])
         self._late = Spread("work_late_seconds", "How late work was taken up.", LONG, ["kind"])
-        self._stimuli = Tally("stimuli", "Stimuli by what became of them.", ["outcome"])
+        self._stimuli = Tally("stimuli", "Stimuli by outcome.", ["outcome"])
         self._dispatched = Tally("requests_dispatched", "Requests that dispatchers accepted.", ["request"])
         self.registry.register(Tallies(item for item in vars(self).values() if isinstance(item, Tally | Spread)))
         made: dict[str, Any] = {"namespace": "holdfast", "registry": self.registry}
         self._instances = Gauge("instances", "Instances in the store.", ["status"], **made)
         self._store = {name: Gauge(name, words, **made) for name, words in _STORE.items()}
-        self._up = Gauge("store_up", "1 if the store answered when it was asked last, 0 if not.", **made)
-        self._stuck = Gauge("stuck_instances", "Live instances that nothing will ever wake.", **made)
+        self._up = Gauge("store_up", "1 if the store answered the last query, 0 if not.", **made)
+        self._stuck = Gauge(
+            "stuck_instances", "Live instances that no bookmark, work, effect or stimulus can wake.", **made
+        )
         ProcessCollector(namespace="holdfast", registry=self.registry)
         self._running: dict[tuple[str, str, int], float] = {}
-        self._asked = self._scanned = float("-inf")
+        self._queried = self._scanned = float("-inf")
         self._scan: asyncio.Task[None] | None = None
         self._end: Callable[[], None] | None = None
 
     def open(self) -> None:
-        self._end = telemetry.subscribe(self._hear)
+        self._end = telemetry.subscribe(self._count)
 
     async def close(self) -> None:
         if self._end is not None:
@@ -74,16 +89,16 @@ class Metrics:
             self._scan.cancel()
             await asyncio.gather(self._scan, return_exceptions=True)
 
-    # -- what happens here ---------------------------------------------------------------------------------------------
+    # -- events of this process ----------------------------------------------------------------------------------------
 
-    def _hear(self, name: str, fields: Mapping[str, Any]) -> None:
+    def _count(self, name: str, fields: Mapping[str, Any]) -> None:
         area, _, word = name.partition(".")
         if area == "instance":
             self._life.counts[word,] += 1
         elif area == "effect":
-            self._hear_effect(word, fields)
+            self._count_effect(word, fields)
         elif name == "burst.committed":
-            self._hear_burst(fields)
+            self._count_burst(fields)
         elif name == "commit.lost":
             self._conflicts.counts[fields["reason"],] += 1
         elif name == "work.taken":
@@ -94,21 +109,21 @@ class Metrics:
         elif name == "request.dispatched":
             self._dispatched.counts[str(fields["request"]),] += 1
 
-    def _hear_burst(self, fields: Mapping[str, Any]) -> None:
+    def _count_burst(self, fields: Mapping[str, Any]) -> None:
         self._bursts.counts[()] += 1
         self._burst_time.add(max(fields["ran_ns"] - fields["began_ns"], 0) / 1e9)
         self._commit_time.add(max(fields["committed_ns"] - fields["ran_ns"], 0) / 1e9)
         for kind, times in fields["entries"].completed().items():
             self._activities.counts[kind,] += times
 
-    def _hear_effect(self, word: str, fields: Mapping[str, Any]) -> None:
+    def _count_effect(self, word: str, fields: Mapping[str, Any]) -> None:
         if word == "taken_over":
             self._takeovers.counts[()] += 1
             return
         key = fields["instance_id"], fields["activity_id"], fields["attempt"]
         if word == "started":
             self._running[key] = time.monotonic()
-            if len(self._running) > RUNNING_MAX:  # A canceled attempt never says that it ended.
+            if len(self._running) > RUNNING_MAX:  # A canceled attempt emits no event when it ends.
                 del self._running[next(iter(self._running))]
             return
         self._effects.counts[fields["activity_type"], word] += 1
@@ -116,34 +131,30 @@ class Metrics:
         if began is not None:
             self._effect_time.add(time.monotonic() - began, fields["activity_type"])
 
-    # -- how the store is ----------------------------------------------------------------------------------------------
-
-    @property
-    def _nodes(self) -> list[Node]:
-        return [runtime.node for runtime in self._runtimes]
+    # -- state of the store --------------------------------------------------------------------------------------------
 
     async def written(self, accept: str) -> tuple[bytes, str]:
-        """All figures in the format that the scraper asks for, and its media type."""
+        """All metrics in the format that the scraper accepts, and its media type."""
         await self._refresh()
         write, kind = choose_encoder(accept)
         return write(self.registry), kind
 
     async def _refresh(self) -> None:
         now = time.monotonic()
-        if now - self._asked > STORE_EVERY.total_seconds():
-            self._asked = now
+        if now - self._queried > STORE_EVERY.total_seconds():
+            self._queried = now
             try:
-                await self._ask_store()
+                await self._query_store()
             except HoldfastError:
                 self._forget_store()
-                self._nodes[0].outage.warn("the store could not be asked for its figures")
+                self._runtimes[0].log.warning("the metrics of the store could not be queried")
         if now - self._scanned > STUCK_EVERY.total_seconds():
             self._scanned = now
             self._scan = asyncio.create_task(self._find_stuck())
 
-    async def _ask_store(self) -> None:
-        store = self._nodes[0].store
-        stats = [await store.stats(node.tenant) for node in self._nodes]
+    async def _query_store(self) -> None:
+        store = self._runtimes[0].store
+        stats = [await store.stats(runtime.tenant) for runtime in self._runtimes]
         moment = await store.now()
         for status in Status:
             self._instances.labels(status.value).set(sum(one.instances.get(status.value, 0) for one in stats))
@@ -166,7 +177,7 @@ class Metrics:
         self._up.set(1)
 
     def _forget_store(self) -> None:
-        """Nobody knows how it is: old figures would say that all is well. What this process does is told all the same."""
+        """The state of the store is unknown: old values would look healthy. Events of this process are still reported."""
         self._up.set(0)
         self._instances.clear()
         for gauge in self._store.values():
@@ -174,13 +185,13 @@ class Metrics:
 
     async def _find_stuck(self) -> None:
         try:
-            self._stuck.set(len(await self._nodes[0].store.find_stuck(STUCK_MAX)))
+            self._stuck.set(len(await self._runtimes[0].store.find_stuck(STUCK_MAX)))
         except HoldfastError:
-            self._nodes[0].outage.warn("stuck instances could not be counted")
+            self._runtimes[0].log.warning("stuck instances could not be counted")
 
 
 def _age(since: Iterable[datetime | None], now: datetime) -> float:
-    """Of the oldest."""
+    """Seconds since the oldest of the moments."""
     return max([(now - moment).total_seconds() for moment in since if moment is not None] + [0.0])
 
 
@@ -190,10 +201,10 @@ _STORE = {
     "queue_age_seconds": "How long the oldest of them has waited.",
     "timers": "Rows of work that are due later.",
     "effects_open": "Effects without a result.",
-    "inbox_depth": "Stimuli that came before their bookmark.",
-    "outbox_depth": "Messages that still have to leave.",
+    "inbox_depth": "Stimuli that arrived before their bookmark.",
+    "outbox_depth": "Messages that are not published yet.",
     "outbox_age_seconds": "How long the oldest of them has waited.",
     "dead_letters": "Work that failed too often.",
-    "incidents_open": "Incidents that nobody has settled.",
+    "incidents_open": "Open incidents.",
     "nodes_alive": "Nodes with a fresh heartbeat.",
 }

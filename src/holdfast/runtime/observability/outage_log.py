@@ -1,7 +1,7 @@
-"""What the log says while the store does not answer: that it is away, once a minute that it still is, and that it is back.
+"""The log of store outages: one warning at the start, one per minute, and one at the end.
 
-Every background service of a node fails then, each in its own words and again and again. Those words, with their tracebacks, are
-for whoever looks for a fault of ours: they are logged at debug level. Any other trouble of a service is told as it is.
+During an outage every background service of a node fails again and again. These single failures, with their tracebacks, are
+logged at debug level. Errors of other kinds are logged as warnings at once.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from holdfast.errors import SchemaMismatch, StoreMisconfigured, StoreUnavailable
 logger = logging.getLogger("holdfast")
 
 AWAY = (StoreUnavailable, StoreMisconfigured, SchemaMismatch)
-"""What a store says that cannot be used now. It could be when this node began: a password that was changed, rights that were
-taken, tables that are being restored pass as a broken line does, and are nobody's fault who asked meanwhile."""
-EVERY = 60.0
-"""Seconds between two lines about the same outage."""
-QUIET = 5.0
-"""Seconds without a failure until it is over: some questions are answered while others still fail (a full disk)."""
+"""Errors of a store that is unavailable now. A changed password, revoked rights or tables under restore count too: the store
+worked when this node started, so they pass like a broken connection."""
+REPEAT_SECONDS = 60.0
+"""Pause between two lines about the same outage."""
+RECOVERED_SECONDS = 5.0
+"""Time without a failure after which the outage is over: some queries succeed while others still fail (a full disk)."""
 
 
-class Outage:
-    """Of one node's store. The heart tells from a thread of its own."""
+class OutageLog:
+    """Thread-safe: the heartbeat logs from its own thread."""
 
     def __init__(self, node: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._node = node
@@ -36,8 +36,8 @@ class Outage:
         self._failed = 0.0
         self._said = 0.0
 
-    def warn(self, message: str, *values: object, because: BaseException | None = None) -> None:
-        """Something could not be done, because of the exception that is being handled, or of this one."""
+    def warning(self, message: str, *values: object, because: BaseException | None = None) -> None:
+        """Log a failure, caused by the exception that is being handled or by `because`."""
         error = because or sys.exception()
         if not isinstance(error, AWAY):
             logger.warning(message, *values, exc_info=error)
@@ -48,23 +48,23 @@ class Outage:
             if self._since is None:
                 self._since = self._said = now
                 logger.warning(
-                    "The store is away: %s Until it is back, node %s takes no work and begins nothing; effects that run go "
-                    "on, and their results are kept. Nothing that was committed is lost.",
+                    "The store is unavailable: %s Until it is back, node %s takes no work and starts no effects. Running effects "
+                    "continue, and their results are kept. Committed work is not lost.",
                     error,
                     self._node,
                 )
-            elif now - self._said >= EVERY:
+            elif now - self._said >= REPEAT_SECONDS:
                 self._said = now
-                logger.warning("The store has been away for %s: %s", _time(now - self._since), error)
+                logger.warning("The store has been unavailable for %s: %s", _time(now - self._since), error)
 
     def answered(self) -> None:
-        """The store did what it was asked."""
+        """The store answered."""
         if self._since is None:
             return
         with self._lock:
-            if self._since is not None and self._clock() - self._failed >= QUIET:
+            if self._since is not None and self._clock() - self._failed >= RECOVERED_SECONDS:
                 logger.warning(
-                    "The store is back after %s; node %s goes on.", _time(self._failed - self._since), self._node
+                    "The store is back after %s; node %s continues.", _time(self._failed - self._since), self._node
                 )
                 self._since = None
 

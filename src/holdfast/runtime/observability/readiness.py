@@ -1,4 +1,4 @@
-"""Whether nodes of this process can do their work, and why not."""
+"""Readiness of this process: whether its nodes take work, and the reasons why not."""
 
 from __future__ import annotations
 
@@ -8,29 +8,31 @@ from datetime import datetime, timedelta
 
 from holdfast.errors import HoldfastError
 from holdfast.model.cluster import NodeRow, NodeState
-from holdfast.runtime.cluster.node import Node
+from holdfast.ports import Store
+from holdfast.runtime.liveness import Liveness
+from holdfast.runtime.membership import Membership
 
-PATIENCE = timedelta(seconds=5)
-"""Whoever probes does not wait for ever, while a store may be tried again and again."""
+STORE_TIMEOUT = timedelta(seconds=5)
+"""A probe waits no longer for the store, while the store itself may retry for longer."""
 
 
-async def why_unready(nodes: Sequence[Node]) -> list[str]:
-    """Nothing if all is well. The nodes are those of one store."""
-    store = nodes[0].store
+async def why_unready(store: Store, members: Sequence[tuple[Membership, Liveness]]) -> list[str]:
+    """The reasons why nodes of this process take no work; empty if all are ready. The nodes share the store."""
     try:
-        async with asyncio.timeout(PATIENCE.total_seconds()):
+        async with asyncio.timeout(STORE_TIMEOUT.total_seconds()):
             now = await store.now()
             rows = {row.owner: row for row in await store.list_nodes()}
     except HoldfastError as error:
         return [f"The store does not answer: {error}"]
     except TimeoutError:
-        return [f"The store has not answered for {PATIENCE.total_seconds():.0f} s."]
-    found = [_trouble(node, rows.get(node.owner), now) for node in nodes]
+        return [f"The store has not answered for {STORE_TIMEOUT.total_seconds():.0f} s."]
+    found = [_reason(liveness, rows.get(membership.owner), now) for membership, liveness in members]
     return list(dict.fromkeys(reason for reason in found if reason))
 
 
-def _trouble(node: Node, row: NodeRow | None, now: datetime) -> str:
+def _reason(liveness: Liveness, row: NodeRow | None, now: datetime) -> str:
     if row is None or not row.alive_at(now):
         return "This node is not registered, or its heartbeat is too old."
-    state = row.state if node.heart.state is NodeState.LIVE else node.heart.state  # The row hears of it a beat later.
+    # The row learns a change of the state with the next heartbeat.
+    state = row.state if liveness.state is NodeState.LIVE else liveness.state
     return "" if state is NodeState.LIVE else f"This node is {state.value}: it takes no new work."

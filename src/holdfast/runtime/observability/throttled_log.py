@@ -1,4 +1,4 @@
-"""A warning that may come a thousand times a second: said once, then at most once a minute, with how often it was not said."""
+"""A log for warnings that may repeat a thousand times a second: one line at first, then at most one per minute with a count."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from collections.abc import Callable
 
 logger = logging.getLogger("holdfast")
 
-EVERY = 60.0
-"""Seconds."""
+INTERVAL_SECONDS = 60.0
 
 
-class Sparing:
+class ThrottledLog:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._said: float | None = None
-        self._unsaid = 0
+        self._logged_at: float | None = None
+        self._suppressed = 0
 
-    def warn(self, message: str, *values: object, because: BaseException | None = None) -> None:
+    def warning(self, message: str, *values: object, because: BaseException | None = None) -> None:
         now = self._clock()
-        if self._said is not None and now - self._said < EVERY:
-            self._unsaid += 1
+        if self._logged_at is not None and now - self._logged_at < INTERVAL_SECONDS:
+            self._suppressed += 1
             return
-        if self._unsaid:
-            message = f"{message} ({self._unsaid} more like this since the last time)"
-        self._said, self._unsaid = now, 0
+        if self._suppressed:
+            message = f"{message} ({self._suppressed} more since the last time)"
+        self._logged_at, self._suppressed = now, 0
         logger.warning(message, *values, exc_info=because)

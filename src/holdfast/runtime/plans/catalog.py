@@ -66,8 +66,8 @@ def activity_type_name(name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in re.split(r"[^0-9A-Za-z]+", name) if word)
 
 
-class PlanCache:
-    """Plans by the definition object they were made of; the least used go first."""
+class CompiledPlans:
+    """Plans by definition object; the least recently used leave first."""
 
     def __init__(self, compile_one: Callable[[Definition], Plan]) -> None:
         self._compile = compile_one

@@ -1,7 +1,7 @@
-"""Which definitions are current, as far as this process knows; never more than a moment behind (rule M14).
+"""Current versions and triggers of definitions, cached until the store's epoch changes (rule M14).
 
-Every change of a definition bumps the store's epoch. Reads of lanes and claims bring it along; where none came for a while,
-it is asked for. What is kept here is thrown away when it changes.
+Every change of a definition increments the epoch. Reads of batches and claims return it; without such a read it is queried
+at most every 300 ms, so a change is noticed everywhere within a second.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from holdfast.model.catalog import DefinitionVersion, TriggerRow, Which
 from holdfast.ports import Store
 
 TRUST = timedelta(milliseconds=300)
-"""How long an epoch that was seen is good for: a change is noticed everywhere within a second."""
+"""How long a seen epoch counts as current."""
 KEPT_MAX = 10_000
 
 T = TypeVar("T")
 
 
-class CurrentDefinitions:
+class CurrentVersions:
     def __init__(self, store: Store, tenant: str) -> None:
         self._store = store
         self._tenant = tenant
@@ -33,7 +33,7 @@ class CurrentDefinitions:
         self._asked: dict[Hashable, asyncio.Task[Any]] = {}
 
     def saw(self, epoch: int) -> None:
-        """A read brought the epoch along. Reads may overtake each other: an older one than is known says nothing."""
+        """A read returned this epoch. Reads may overtake each other: an older epoch is ignored."""
         if epoch < self._epoch:
             return
         if epoch != self._epoch:
@@ -43,11 +43,11 @@ class CurrentDefinitions:
         self._seen = asyncio.get_running_loop().time()
 
     def changed(self) -> None:
-        """This process has changed a definition: its next look asks."""
+        """This process changed a definition: the next read queries the epoch."""
         self._seen = float("-inf")
 
     async def refresh(self) -> int:
-        """Ask for the epoch unless it was seen a moment ago; which it is."""
+        """The current epoch, queried unless it was seen recently."""
         if asyncio.get_running_loop().time() - self._seen > TRUST.total_seconds():
             self.saw(await self._once("epoch", self._store.epoch))
         return self._epoch
@@ -62,14 +62,14 @@ class CurrentDefinitions:
                 lambda: self._store.find_version(self._tenant, definition_id, which),
             )
             if epoch != self._epoch:
-                return found  # Changed meanwhile: it is right or a moment old, but not to be kept.
+                return found  # The epoch changed meanwhile: the answer is usable but must not be cached.
             self._labels[key] = found
             if len(self._labels) > KEPT_MAX:
                 self._labels.popitem(last=False)
         return self._labels[key]
 
     async def _once(self, key: Hashable, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """However many want to know at one time (the starts of 10,000 children): the store is asked once."""
+        """Concurrent callers (the starts of 10,000 children) share one query."""
         task: asyncio.Task[T] | None = self._asked.get(key)
         if task is None:
             task = self._asked[key] = asyncio.get_running_loop().create_task(ask())

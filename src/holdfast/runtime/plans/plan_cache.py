@@ -1,4 +1,4 @@
-"""Definitions in a store: content saved before an instance needs it, and plans found by the content that instances pin."""
+"""Plans of one tenant by the content hash that instances pin. Content is stored before an instance refers to it."""
 
 from __future__ import annotations
 
@@ -18,41 +18,47 @@ from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
 from holdfast.ports import Store
 from holdfast.runtime.plans.catalog import PLANS_MAX
-from holdfast.runtime.plans.current_versions import CurrentDefinitions
+from holdfast.runtime.plans.current_versions import CurrentVersions
 from holdfast.runtime.plans.triggers import Workshop, awaited_rows
 
 VERSIONS_MAX = 1_000
-"""Labels that are looked through for the number of a content."""
+"""Labels that are searched for the number of a content."""
 _CHANGED = frozenset({"unknown-input", "missing-input"})
-"""Problems of code that is there, and is not what it was."""
+"""Problems of code that is present but has changed."""
 
 
-class PinnedPlans:
-    """Plans by content. What was saved or compiled once in this process is not asked for again; the least used go."""
+class PlanCache:
+    """Compiled plans by content hash. Content that this process has stored or compiled is not queried again."""
 
     def __init__(
-        self, store: Store, tenant: str, plan_of: Callable[[Definition], Plan], now: Callable[[], datetime]
+        self,
+        store: Store,
+        tenant: str,
+        plan_of: Callable[[Definition], Plan],
+        now: Callable[[], datetime],
+        lacking: set[str],
+        workshop: Workshop | None = None,
     ) -> None:
         self._store = store
         self._tenant = tenant
         self._plan_of = plan_of
         self._now = now
-        self.workshop: Workshop | None = None
-        self.current = CurrentDefinitions(store, tenant)
+        self._workshop = workshop
+        self.current = CurrentVersions(store, tenant)
         self._plans: OrderedDict[str, Plan] = OrderedDict()
         self._contents: dict[int, tuple[Plan, str]] = {}
         self._pinning: dict[int, asyncio.Task[str]] = {}
         self.numbers: dict[str, int] = {}
-        """Version numbers of contents, as their labels say: a changed function does not know that it is the second."""
-        self.lacking: set[str] = set()
-        """Content that this process cannot run (its code is not here): such work is left to others (rule H10)."""
+        """Version numbers of contents, from their labels: the code of a changed function does not know its number."""
+        self.lacking = lacking
+        """Content that this process cannot run because its code is missing; other nodes may have it (rule H10)."""
 
     async def pin(self, plan: Plan) -> str:
-        """The content of a plan's definition, saved if this process has not done so yet."""
+        """Store the content of a plan's definition unless this process has done so, and return its hash."""
         known = self._contents.get(id(plan))
         if known is not None:
             return known[1]
-        # However many start it at once: one of them saves it.
+        # Concurrent starts share one save.
         task = self._pinning.get(id(plan))
         if task is None:
             task = self._pinning[id(plan)] = asyncio.get_running_loop().create_task(self._pin(plan))
@@ -60,13 +66,13 @@ class PinnedPlans:
         return await asyncio.shield(task)
 
     def known(self, plan: Plan) -> str | None:
-        """The content of a plan's definition, if it is in the store for certain."""
+        """The content hash of a plan's definition, if the content is known to be stored."""
         found = self._contents.get(id(plan))
         return None if found is None else found[1]
 
     async def written(self, definition: Definition) -> tuple[str, bytes]:
-        """Content and document of a definition of this process. Of a function that differs only in lines, comments or
-        formatting from the version in the store, that one's (rule H10)."""
+        """Content hash and document of a definition of this process. A function that differs from the stored version only in
+        line numbers, comments or formatting has the stored content (rule H10)."""
         document = msgspec.json.encode(write_definition(definition))
         content = content_hash(document)
         if b'"$code"' in document and await self._store.load_content(self._tenant, content) is None:
@@ -91,7 +97,7 @@ class PinnedPlans:
         return next((label.version for label in labels if label.content == content), definition.version)
 
     def know(self, plan: Plan, content: str, number: int | None = None) -> None:
-        """This plan is of that content, which is in the store, under that version number."""
+        """Remember that the plan belongs to this stored content and version number."""
         self.numbers[content] = plan.definition.version if number is None else number
         self._contents[id(plan)] = (plan, content)
         self._plans[content] = plan
@@ -101,9 +107,9 @@ class PinnedPlans:
             self._contents = {key: item for key, item in self._contents.items() if item[0] is not oldest}
 
     async def _save(self, definition: Definition, content: str, document: bytes) -> int:
-        """Under the number that it says, if that is free, else under the next: a label that others use does not move.
+        """Use the declared version number if it is free, else the next one: existing labels do not move.
 
-        Only a definition that has no published version gets one by being started (rule M14).
+        A start publishes a definition only if it has no published version (rule M14).
         """
         now = self._now()
         published = await self._store.find_version(self._tenant, definition.id, Which.PUBLISHED)
@@ -120,22 +126,21 @@ class PinnedPlans:
             published=published is None,
             created=now,
         )
-        # A definition of this process holds trusted code only if this process' own functions made it: no document that
-        # is read may (rule H11).
+        # Only functions of this process make trusted code; documents that are read never do (rule H11).
         origin = Origin.CODE if b'"$code"' in document else Origin.DOCUMENT
         kept = DefinitionContent(tenant=self._tenant, hash=content, origin=origin, created=now, document=document)
-        # Its triggers stay asleep until somebody publishes it; what it waits for is noted.
-        waits = () if self.workshop is None else awaited_rows(definition, self.workshop, label)
+        # Its triggers are inactive until it is published; the events that it waits for are indexed.
+        waits = () if self._workshop is None else awaited_rows(definition, self._workshop, label)
         await self._store.save_version(label, kept, waits)
         self.current.changed()
         return number
 
     def at_hand(self, content: str) -> Plan | None:
-        """The plan, if this process has it already."""
+        """The plan, if it is cached."""
         return self._plans.get(content)
 
     async def plan(self, content: str) -> Plan:
-        """The plan of the content that an instance pins."""
+        """The plan of a content hash. Raises `CodeMissing` if this process lacks its code."""
         found = self._plans.get(content)
         if found is None:
             stored = await self._store.load_content(self._tenant, content)
@@ -158,8 +163,11 @@ class PinnedPlans:
             self.know(found, content, await self._number(found.definition, content))
         return found
 
+    async def find_version(self, definition_id: str, which: int | Which) -> DefinitionVersion | None:
+        return await self._store.find_version(self._tenant, definition_id, which)
+
     async def find(self, reference: str, version: int | None = None) -> Definition | None:
-        """A definition by id: the published one, else the latest, or a version by number."""
+        """A definition by id: the published version, else the latest, or a version by number."""
         for which in (version,) if version is not None else (Which.PUBLISHED, Which.LATEST):
             label = await self.current.version(reference, which)
             if label is not None:
@@ -168,5 +176,5 @@ class PinnedPlans:
 
 
 def _is_same(document: bytes, definition: Definition) -> bool:
-    """Whether a stored document says what the definition says, whatever people and editors read in it."""
+    """Whether a stored document and a definition have the same meaning, apart from metadata."""
     return meaning(parse_definition(msgspec.json.decode(document), trusted=True)) == meaning(definition)

@@ -9,10 +9,8 @@ only if one of them might (rule H12).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
-
-from msgspec import Struct
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
 
 from holdfast.errors import HoldfastError, InvalidDefinition
 from holdfast.model.catalog import DefinitionVersion, TriggerRow
@@ -24,12 +22,9 @@ from holdfast.model.scope import Names, Shape
 from holdfast.model.stored import wake_key
 from holdfast.model.types import conforms, convert
 from holdfast.model.values import TypeRegistry
+from holdfast.model.wake_keys import key_of
 from holdfast.ports import ActivityType, ExpressionEvaluator
-from holdfast.runtime.commits.state_codec import decode_payload, encode_payload
-from holdfast.runtime.stimuli.matching import key_of
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.payload_codec import encode_payload
 
 AWAITED = "~awaited"
 """The type of rows that say what a definition waits for; they start nothing."""
@@ -43,16 +38,6 @@ class Workshop(Protocol):
     @property
     def languages(self) -> Mapping[str, ExpressionEvaluator]: ...
     def activity_type(self, name: str, version: int = 1) -> ActivityType | None: ...
-
-
-class Trigger(Struct, frozen=True, kw_only=True):
-    """One stimulus that starts instances of a definition, as people see it."""
-
-    definition_id: str
-    version: int
-    activity_id: str
-    type: str
-    payload: Any
 
 
 def awaited_key(type_name: str, name: str = ANY) -> int:
@@ -201,32 +186,3 @@ def _waits_for(activity: ActivityNode, workshop: Workshop) -> Iterator[int]:
     own = getattr(getattr(kind, "cls", None), "__module__", "").startswith("holdfast.activities")
     if kind is not None and (kind.descriptor.trigger or not own):
         yield awaited_key(activity.type)
-
-
-# -- afterwards --------------------------------------------------------------------------------------------------------
-
-
-class Triggers:
-    """The triggers of published definitions."""
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-
-    async def list(self, definition_id: str | None = None) -> list[Trigger]:
-        rows = await self._node.store.list_triggers(self._node.tenant, definition_id)
-        return [_shown(row) for row in rows if row.type != AWAITED]
-
-    async def find(self, type_name: str, payload: Any) -> Sequence[TriggerRow]:
-        """Those that a stimulus of that type and payload starts."""
-        rows = await self._node.pins.current.triggers([key_of(type_name, payload)])
-        return [row for row in rows if row.type == type_name]
-
-
-def _shown(row: TriggerRow) -> Trigger:
-    return Trigger(
-        definition_id=row.definition_id,
-        version=row.version,
-        activity_id=row.activity_id,
-        type=row.type,
-        payload=decode_payload(row.payload, TypeRegistry()),
-    )

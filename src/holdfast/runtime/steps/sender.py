@@ -1,37 +1,37 @@
-"""Sending steps: after the commit that recorded them, and again where nobody took them.
+"""Sends steps to the queue's carrier: after the commit that recorded them, and again if no node took them.
 
-A ticket that nobody took may be lost, or only wait behind many others, or its broker is away. So it is sent again with growing
-pauses, and while a broker is away one ticket asks for all whether it is back.
+A ticket that no node took may be lost, or wait behind many others, or its broker is unavailable. So it is sent again with
+growing pauses, and while a broker is unavailable only one ticket at a time probes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.errors import DefinitionError, DelayUnsupported, InstanceNotFound, StoreError, TransportError
 from holdfast.execution.live import LiveInstance
-from holdfast.model.stored import InstanceRow
+from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.model.ticket import DefinitionRef
 from holdfast.model.work import EffectRow
-from holdfast.ports import StepDispatcher
-from holdfast.runtime.commits.placement import Placement, step_priority, step_row
-from holdfast.runtime.observability.throttled_log import Sparing
+from holdfast.ports import StepDispatcher, Store
+from holdfast.runtime.commits.instance_cache import InstanceCache
+from holdfast.runtime.commits.placement import Placement, resend_pause, step_priority, step_row
+from holdfast.runtime.observability.outage_log import OutageLog
+from holdfast.runtime.observability.throttled_log import ThrottledLog
+from holdfast.runtime.plans.plans import Plans
+from holdfast.runtime.service import BackgroundTasks
 
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
+RESENT_MAX = 10_000
+"""Steps whose last resend is remembered."""
+NO_PAUSE = timedelta(0)
 
-RESEND = timedelta(seconds=30)
-"""A step that nobody took for so long is sent again; the next time after twice as long, and so on."""
-RESEND_MAX = timedelta(minutes=30)
-SENT_MAX = 10_000
-
-_Key = tuple[str, int, int]
+_Attempt = tuple[InstanceKey, int, int]
 
 
 class SentStep(Struct, frozen=True, kw_only=True):
@@ -45,21 +45,34 @@ class SentStep(Struct, frozen=True, kw_only=True):
     trigger_data: Any = None
 
 
-class StepSending:
+class StepSender:
     def __init__(
-        self, node: Node, placement: Placement, in_background: Callable[[Coroutine[Any, Any, Any]], None]
+        self,
+        store: Store,
+        placement: Placement,
+        cache: InstanceCache,
+        plans: Plans,
+        log: OutageLog,
+        background: BackgroundTasks,
     ) -> None:
-        self._node = node
+        self._store = store
         self._placement = placement
-        self._in_background = in_background
-        self._again: dict[_Key, tuple[float, timedelta]] = {}
-        """When each was sent again, and how long after that it may be once more; the oldest first."""
-        self._away = False
-        """The last that was sent could not be: one at a time asks whether the broker is back."""
-        self._asking = False
-        self._unsent = Sparing()
+        self._cache = cache
+        self._plans = plans
+        self._log = log
+        self._background = background
+        self._resent: dict[_Attempt, tuple[float, timedelta]] = {}
+        """When each step was last sent again, and the pause until the next resend; the oldest first."""
+        self._is_unavailable = False
+        """The last send failed: one ticket at a time probes the broker."""
+        self._is_probing = False
+        self._unsent = ThrottledLog()
 
-    def send(self, live: LiveInstance, instance: InstanceRow, queued: Sequence[EffectRow]) -> None:
+    async def stop(self) -> None:
+        await self._background.stop()
+
+    def send(self, live: LiveInstance, instance: InstanceRow, effects: Sequence[EffectRow]) -> None:
+        """Send steps that were just committed. On the work table they are rows of that commit already."""
         carrier = self._placement.dispatcher
         if carrier is None:
             return
@@ -70,70 +83,65 @@ class StepSending:
             trace=live.trace or "",
             trigger_data=live.trigger_payload,
         )
-        for row in queued:
+        for row in effects:
             delay = row.created - instance.updated
-            known = replace(context, priority=step_priority(live.plan, row))
-            self._in_background(self._dispatch(carrier, known, instance, row, delay))
+            prioritized = replace(context, priority=step_priority(live.plan, row))
+            self._background.start(self._dispatch(carrier, prioritized, instance, row, delay))
 
     def resend(self, row: EffectRow) -> None:
-        """Nobody has taken it. Not waited for: a broker that is away must not hold up the sweep."""
-        if self._away and self._asking:
+        """Send a step again that no node took, unless its pause still lasts. It runs in the background: an unavailable broker
+        must not delay the sweep."""
+        if self._is_unavailable and self._is_probing:
             return
-        key, now = (row.instance_id, row.execution, row.attempt), monotonic()
-        sent, pause = self._again.pop(key, (now, timedelta(0)))
-        if now - sent < pause.total_seconds():
-            self._again[key] = sent, pause
+        attempt, now = (InstanceKey(row.tenant, row.instance_id), row.execution, row.attempt), monotonic()
+        sent_at, pause = self._resent.pop(attempt, (now, NO_PAUSE))
+        if now - sent_at < pause.total_seconds():
+            self._resent[attempt] = sent_at, pause
             return
-        while len(self._again) >= SENT_MAX:
-            del self._again[next(iter(self._again))]
-        self._again[key] = now, min(pause * 2, RESEND_MAX) or RESEND
-        self._asking = self._away
-        self._in_background(self._resend(row))
+        while len(self._resent) >= RESENT_MAX:
+            del self._resent[next(iter(self._resent))]
+        self._resent[attempt] = now, resend_pause(pause)
+        self._is_probing = self._is_unavailable
+        self._background.start(self._resend(row))
 
     async def _resend(self, row: EffectRow) -> None:
         try:
-            instance = await self._node.row(row.instance_id)
+            instance = await self._cache.row(InstanceKey(row.tenant, row.instance_id))
             priority = await self._priority(instance, row)
+            now = await self._store.now()
             if self._placement.dispatcher is None:
-                now = await self._node.store.now()
-                await self._node.store.enqueue([step_row(row, instance.content, now, priority)])
+                await self._store.enqueue([step_row(row, instance.content, now, priority)])
             else:
                 context = SentStep(tenant=row.tenant, instance_id=row.instance_id, priority=priority)
-                delay = row.created - await self._node.store.now()
-                await self._dispatch(self._placement.dispatcher, context, instance, row, delay)
+                await self._dispatch(self._placement.dispatcher, context, instance, row, row.created - now)
         except InstanceNotFound:
             return
+        except StoreError:
+            self._log.warning("a step of instance %s could not be sent again; the sweeper retries", row.instance_id)
         finally:
-            self._asking = False
+            self._is_probing = False
 
     async def _priority(self, instance: InstanceRow, row: EffectRow) -> int:
         try:
-            return step_priority(await self._node.pins.plan(instance.content), row)
+            return step_priority(await self._plans.of(instance.tenant).plan(instance.content), row)
         except DefinitionError:
-            return 0  # Its code is not here; whoever runs it has it.
+            return 0  # This node lacks the code; the node that runs the step has it.
 
     async def _dispatch(
         self, carrier: StepDispatcher, context: SentStep, instance: InstanceRow, row: EffectRow, delay: timedelta
     ) -> None:
         definition = DefinitionRef(instance.definition_id, instance.definition_version, instance.content)
         try:
-            if delay <= timedelta(0):
+            if delay <= NO_PAUSE:
                 await carrier.enqueue_step(context, definition, row)
             else:
                 try:
                     await carrier.schedule_step(context, definition, row, delay)
                 except DelayUnsupported:
-                    await self._node.store.enqueue(
-                        [step_row(row, instance.content, instance.updated, context.priority)]
-                    )
-            self._away = False
+                    await self._store.enqueue([step_row(row, instance.content, instance.updated, context.priority)])
+            self._is_unavailable = False
         except (TransportError, StoreError) as error:
-            self._away = True
-            self._unsent.warn(
-                "a step of instance %s could not be sent; the sweeper tries again: %s", row.instance_id, error
+            self._is_unavailable = True
+            self._unsent.warning(
+                "a step of instance %s could not be sent; the sweeper retries: %s", row.instance_id, error
             )
-
-
-def is_stale(row: EffectRow, now: datetime) -> bool:
-    """Whether a step has waited so long that its ticket may be lost."""
-    return bool(row.queue) and row.created + RESEND <= now

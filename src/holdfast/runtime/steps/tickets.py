@@ -1,65 +1,68 @@
-"""What a step was taken by: a row of the work table or a ticket of a broker. Each can be let go, given back, or put off."""
+"""Tickets of steps: a row of the work table, or a message of a broker. A ticket is settled, given back, or put off."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from holdfast.errors import UnreadableTicket
+from holdfast.model.stored import InstanceKey
 from holdfast.model.ticket import Ticket
 from holdfast.model.work import NO_OWNER, EffectRef, WorkRow
-from holdfast.ports import Delivery
+from holdfast.ports import Delivery, Store
 from holdfast.runtime.commits.placement import put_off_row, read_step
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.commits.spent_rows import SpentRows
 
 
-class Slip(Protocol):
-    instance_id: str
+class StepTicket(Protocol):
+    key: InstanceKey
     ref: EffectRef
     content: str
-    """What the instance pinned, if it is known."""
+    """The content hash that the instance pinned; empty if the ticket does not carry it."""
 
     async def settle(self) -> None:
-        """The step is somebody's: the slip has done its work."""
+        """A node owns the step: the ticket is spent."""
 
     async def give_back(self) -> None:
-        """It cannot be taken here."""
+        """This node cannot take the step; another may."""
 
     async def put_off(self, pause: timedelta) -> None:
-        """It may not begin yet."""
+        """The step may not start yet: deliver the ticket again after the pause."""
 
 
-class RowSlip:
-    def __init__(self, node: Node, row: WorkRow) -> None:
+class RowTicket:
+    """A row of the work table. It stays there until it is settled."""
+
+    def __init__(self, store: Store, spent: SpentRows, row: WorkRow) -> None:
         assert row.instance_id is not None
-        self._node = node
+        self._store = store
+        self._spent = spent
         self._row = row
-        self.instance_id = row.instance_id
+        self.key = InstanceKey(row.tenant, row.instance_id)
         self.ref = EffectRef(*read_step(row), NO_OWNER)
         self.content = row.content
-        self.deleting: asyncio.Task[None] | None = None
-        """In hand until then, or it would be claimed again."""
+        self.deletion: asyncio.Task[None] | None = None
+        """Until it is done, the row must count as in hand, else this node claims it again."""
 
     async def settle(self) -> None:
-        self.deleting = self._node.use_up(self._row.id)
+        self.deletion = self._spent.delete(self._row.tenant, self._row.id)
 
     async def give_back(self) -> None:
-        """It was never taken away."""
+        """The row is still in the table."""
 
     async def put_off(self, pause: timedelta) -> None:
-        await self._node.store.defer([self._row], await self._node.store.now() + pause)
+        await self._store.defer([self._row], await self._store.now() + pause)
 
 
-class TicketSlip:
-    def __init__(self, node: Node, delivery: Delivery) -> None:
-        ticket = delivery.ticket
-        self._node = node
+class BrokerTicket:
+    """A delivery of a broker, acknowledged when it is settled."""
+
+    def __init__(self, store: Store, delivery: Delivery) -> None:
+        self._store = store
         self._delivery = delivery
-        self.instance_id, self.ref = step_of(ticket)
-        self.content = ticket.content
+        self.key, self.ref = step_of(delivery.ticket)
+        self.content = delivery.ticket.content
 
     async def settle(self) -> None:
         await self._delivery.ack()
@@ -68,18 +71,17 @@ class TicketSlip:
         await self._delivery.nack()
 
     async def put_off(self, pause: timedelta) -> None:
-        """The work table holds it back: a broker would hand it out again at once, or count how often."""
-        store = self._node.store
-        now = await store.now()
-        await store.enqueue([put_off_row(self._delivery.ticket, self._node.tenant, now, now + pause)])
+        """Delay the step on the work table: a broker would deliver it again at once, or count the deliveries."""
+        now = await self._store.now()
+        await self._store.enqueue([put_off_row(self._delivery.ticket, self.key.tenant, now, now + pause)])
         await self._delivery.ack()
 
 
-class TicketAlone:
-    """A ticket whose carrier settles by itself."""
+class CarriedTicket:
+    """A ticket of a carrier that settles it by itself, such as a Celery task."""
 
     def __init__(self, ticket: Ticket) -> None:
-        self.instance_id, self.ref = step_of(ticket)
+        self.key, self.ref = step_of(ticket)
         self.content = ticket.content
 
     async def settle(self) -> None: ...
@@ -89,7 +91,8 @@ class TicketAlone:
     async def put_off(self, pause: timedelta) -> None: ...
 
 
-def step_of(ticket: Ticket) -> tuple[str, EffectRef]:
+def step_of(ticket: Ticket) -> tuple[InstanceKey, EffectRef]:
+    """The instance and the attempt that a ticket names; raises `UnreadableTicket`."""
     if ticket.instance_id is None or ticket.execution is None:
         raise UnreadableTicket("The ticket names no step: give it instance_id and execution.")
-    return ticket.instance_id, EffectRef(ticket.execution, ticket.attempt, NO_OWNER)
+    return InstanceKey(ticket.tenant, ticket.instance_id), EffectRef(ticket.execution, ticket.attempt, NO_OWNER)

@@ -1,4 +1,4 @@
-"""What a node remembers of stimuli, for a while and for itself: which were matched here, and which were passed by, by whom."""
+"""Recent stimuli of this node: which were routed here, and which bookmarks declined them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ DECLINED_MAX = 10_000
 
 
 class Settled:
-    """Stimuli that were matched on this node, for those who wait for that."""
+    """Stimuli that were routed on this node, for callers that wait for the routing."""
 
     def __init__(self) -> None:
         self._done: OrderedDict[str, None] = OrderedDict()
         self._waiting: dict[str, asyncio.Event] = {}
 
-    def tell(self, stimulus_id: str) -> None:
+    def add(self, stimulus_id: str) -> None:
         self._done[stimulus_id] = None
         if len(self._done) > SETTLED_MAX:
             self._done.popitem(last=False)
@@ -36,7 +36,7 @@ class Settled:
 
 
 class Declinations:
-    """Kept stimuli, and bookmarks that passed them by: the sweep does not offer them again and again."""
+    """Kept stimuli and the bookmarks that declined them, so that the sweep does not offer them again."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, Place], None] = OrderedDict()

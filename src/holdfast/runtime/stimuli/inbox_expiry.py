@@ -1,30 +1,27 @@
-"""What is kept of stimuli after the fact, for a week: those that expired (counted and listed, rule H12), and the receipts of
-idempotency keys (rule M4)."""
+"""Records about stimuli that are stored for a week: expired stimuli (rule H12) and receipts of idempotency keys (rule M4)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.model.values import TypeRegistry, decode
 from holdfast.model.work import InboxRow
+from holdfast.ports import Clock, Store
 from holdfast.runtime.commits.work_rows import Stimulus, encoded, read_kept, read_stimulus_bytes
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
 
 RECEIPT = "receipt"
 EXPIRED = "expired-stimulus"
-KEPT = timedelta(days=7)
+RETENTION = timedelta(days=7)
 PAGE = 100
 
 
 class ExpiredStimulus(Struct, frozen=True, kw_only=True):
-    """A stimulus that nobody came for."""
+    """A stimulus that no instance received."""
 
     id: str
     type: str
@@ -35,30 +32,45 @@ class ExpiredStimulus(Struct, frozen=True, kw_only=True):
     expired: datetime
 
 
-async def note_expired(node: Node, row: InboxRow) -> Stimulus:
-    now = node.clock.now()
-    found = read_kept(row)
-    record = RecordRow(
-        tenant=row.tenant,
-        kind=EXPIRED,
-        id=row.id,
-        owner=found.event_name or found.type,
-        due=now + KEPT,
-        created=now,
-        updated=row.arrived,
-        payload=encoded(found),
-    )
-    await node.store.put_record(record)
-    return found
+class InboxExpiry:
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def record(self, row: InboxRow) -> Stimulus:
+        """Record an expired inbox row."""
+        now = self._clock.now()
+        found = read_kept(row)
+        record = RecordRow(
+            tenant=row.tenant,
+            kind=EXPIRED,
+            id=row.id,
+            owner=found.event_name or found.type,
+            due=now + RETENTION,
+            created=now,
+            updated=row.arrived,
+            payload=encoded(found),
+        )
+        await self._store.put_record(record)
+        return found
+
+    async def list(self, tenant: str, limit: int = 100) -> Sequence[ExpiredStimulus]:
+        """Expired stimuli, latest first."""
+        rows = await self._store.list_records(RecordQuery(tenant=tenant, kind=EXPIRED, limit=limit))
+        return [_expired(row) for row in rows]
+
+    async def remove_old(self, tenant: str) -> int:
+        """Delete records past their retention; returns the number deleted."""
+        now = await self._store.now()
+        deleted = 0
+        for kind in (RECEIPT, EXPIRED):
+            query = RecordQuery(tenant=tenant, kind=kind, due_before=now, limit=PAGE)
+            for row in await self._store.list_records(query):
+                deleted += await self._store.delete_record(tenant, kind, row.id)
+        return deleted
 
 
-async def expired(node: Node, limit: int = 100) -> Sequence[ExpiredStimulus]:
-    """Latest first."""
-    rows = await node.store.list_records(RecordQuery(tenant=node.tenant, kind=EXPIRED, limit=limit))
-    return [_shown(row) for row in rows]
-
-
-def _shown(row: RecordRow) -> ExpiredStimulus:
+def _expired(row: RecordRow) -> ExpiredStimulus:
     found = read_stimulus_bytes(row.payload)
     return ExpiredStimulus(
         id=found.id,
@@ -69,14 +81,3 @@ def _shown(row: RecordRow) -> ExpiredStimulus:
         arrived=row.updated,
         expired=row.created,
     )
-
-
-async def tidy(node: Node) -> int:
-    """Let go what was kept long enough; how many."""
-    now = await node.store.now()
-    gone = 0
-    for kind in (RECEIPT, EXPIRED):
-        query = RecordQuery(tenant=node.tenant, kind=kind, due_before=now, limit=PAGE)
-        for row in await node.store.list_records(query):
-            gone += await node.store.delete_record(node.tenant, kind, row.id)
-    return gone

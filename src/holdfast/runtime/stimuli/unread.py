@@ -1,86 +1,91 @@
-"""Stimuli that were kept for an instance until it ended: its journal says that nobody read them (rule H12).
+"""Stimuli that were kept for an instance until it ended: its journal records them as unread (rule H12).
 
-Whoever keeps one puts a row on the work table that looks after it, ever more rarely; the node that kept it looks at once when the
-instance ends here.
+Keeping a stimulus for an instance adds a work row that checks the instance, ever more rarely. The node that kept the stimulus
+checks at once when the instance ends there.
 """
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from holdfast.errors import InstanceNotFound
 from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import JournalEvent, Status
+from holdfast.model.stored import InstanceKey
 from holdfast.model.work import WorkKind, WorkRow, queue_of
+from holdfast.ports import Clock, Store
 from holdfast.runtime.commits import work_rows
+from holdfast.runtime.commits.instance_cache import InstanceCache
 from holdfast.runtime.commits.jobs.base import Job
+from holdfast.runtime.commits.lanes import Lanes
+from holdfast.runtime.commits.spent_rows import SpentRows
 
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
-
-FIRST_LOOK = timedelta(minutes=1)
-RARELY = timedelta(hours=6)
+FIRST_CHECK = timedelta(minutes=1)
+LONGEST_PAUSE = timedelta(hours=6)
 _ENDED = (Status.FINISHED, Status.CANCELED)
 
 
 class UnreadJob(Job):
-    """Writes down what an instance that has ended did not read."""
+    """Journals the stimuli that an ended instance did not read."""
 
-    __slots__ = ("consumes_inbox", "told")
+    __slots__ = ("consumes_inbox", "names")
 
-    idle = True
+    runs_queue = False
 
-    def __init__(self, instance_id: str, told: list[str], inbox: tuple[str, ...], consumes_work: str) -> None:
-        super().__init__(instance_id, consumes_work=consumes_work)
-        self.told = told
+    def __init__(self, key: InstanceKey, names: list[str], inbox: tuple[str, ...], consumes_work: str) -> None:
+        super().__init__(key, consumes_work=consumes_work)
+        self.names = names
         self.consumes_inbox = inbox
 
     def apply(self, live: LiveInstance) -> bool:
-        for name in self.told:
+        for name in self.names:
             live.note(JournalEvent.UNREAD, None, {"name": name})
         return True
 
 
-def looking(tenant: str, instance_id: str, now: datetime) -> WorkRow:
-    """The row that looks after what is kept for an instance: one, however many are kept."""
+def check_row(key: InstanceKey, now: datetime) -> WorkRow:
+    """The work row that checks an instance: one per instance, however many stimuli are kept for it."""
     return WorkRow(
-        tenant=tenant,
-        id=f"{instance_id}.unread",
+        tenant=key.tenant,
+        id=f"{key.id}.unread",
         kind=WorkKind.UNREAD,
-        queue=queue_of(tenant),
-        instance_id=instance_id,
-        due=now + FIRST_LOOK,
+        queue=queue_of(key.tenant),
+        instance_id=key.id,
+        due=now + FIRST_CHECK,
         created=now,
     )
 
 
-async def look(node: Node, row: WorkRow) -> int:
-    """Has it ended? Then write down what it did not read; else look again later. How many there were."""
-    name = row.instance_id
-    assert name is not None
-    try:
-        stored = await node.row(name)
-    except InstanceNotFound:
-        node.use_up(row.id)
-        return 0
-    kept = await node.store.inbox_of(row.tenant, name)
-    if not kept:
-        node.use_up(row.id)
-        return 0
-    if stored.status not in _ENDED:
-        now = node.clock.now()
-        await node.store.defer([row], now + min(max(now - row.created, FIRST_LOOK), RARELY))
-        return 0
-    found = {item.id: work_rows.read_kept(item) for item in kept}
-    told = list({stimulus.id: stimulus.event_name or stimulus.type for stimulus in found.values()}.values())
-    job = UnreadJob(name, told, tuple(found), row.id)
-    assert job.answer is not None
-    node.submit(job)
-    answer = await job.answer
-    return 0 if answer.result is None else len(told)
+class UnreadStimuli:
+    def __init__(self, store: Store, cache: InstanceCache, clock: Clock, lanes: Lanes, spent: SpentRows) -> None:
+        self._store = store
+        self._cache = cache
+        self._clock = clock
+        self._lanes = lanes
+        self._spent = spent
 
+    async def schedule_check(self, key: InstanceKey) -> None:
+        """Add the row that checks the instance, unless it exists."""
+        await self._store.enqueue([check_row(key, self._clock.now())])
 
-async def keep_looking(node: Node, instance_id: str) -> None:
-    """Put the row there, if it is not."""
-    await node.store.enqueue([looking(node.tenant, instance_id, node.clock.now())])
+    async def check(self, row: WorkRow) -> int:
+        """Journal unread stimuli if the instance has ended, otherwise check again later; returns their number."""
+        assert row.instance_id is not None
+        key = InstanceKey(row.tenant, row.instance_id)
+        try:
+            stored = await self._cache.row(key)
+        except InstanceNotFound:
+            self._spent.delete(row.tenant, row.id)
+            return 0
+        kept = await self._store.inbox_of(key.tenant, key.id)
+        if not kept:
+            self._spent.delete(row.tenant, row.id)
+            return 0
+        if stored.status not in _ENDED:
+            now = self._clock.now()
+            await self._store.defer([row], now + min(max(now - row.created, FIRST_CHECK), LONGEST_PAUSE))
+            return 0
+        found = {item.id: work_rows.read_kept(item) for item in kept}
+        names = list({stimulus.id: stimulus.event_name or stimulus.type for stimulus in found.values()}.values())
+        answer = await self._lanes.ask(UnreadJob(key, names, tuple(found), row.id))
+        return 0 if answer.result is None else len(names)

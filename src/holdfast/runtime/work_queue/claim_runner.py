@@ -1,45 +1,45 @@
-"""Runs the rows of a claim inside it: until their commit they are locked, so no other node runs them too, and a node that
-dies gives them back at once. The transaction that holds them is the one that commits what came of them.
+"""Runs the rows of a claim inside its transaction.
 
-An instance occurs once in a process (rule "One instance, once per commit"): lanes leave those alone that are run here, and
-a row whose instance a lane is at goes to that lane.
+The rows are locked until their commit, so no other node runs them, and a node that dies releases them at once. The transaction
+that holds the locks commits the results.
+
+An instance runs once at a time in a process (rule "One instance, once per commit"): lanes leave instances alone that a claim
+runs, and a row whose instance is in a lane goes to that lane.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from holdfast.execution.segment import Limits
+from holdfast.model.stored import InstanceKey
 from holdfast.ports import Claim
+from holdfast.runtime.commits.batch_executor import BatchExecutor
 from holdfast.runtime.commits.burst import Burst
+from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.jobs.base import Job
-from holdfast.runtime.commits.lane import Lane
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.commits.lanes import Lanes
 
 
-class ClaimedRuns:
-    def __init__(self, node: Node, limits: Limits) -> None:
-        self._node = node
-        self._lane = Lane(node, limits, back=node)
-        """Only its way of working on a batch: what loses goes back to the lane of its instance."""
+class ClaimRunner:
+    def __init__(self, executor: BatchExecutor, lanes: Lanes, in_hand: InstancesInHand) -> None:
+        self._executor = executor
+        self._lanes = lanes
+        self._in_hand = in_hand
 
-    def may_run(self, instance_id: str) -> bool:
-        """Whether no lane and no other claim of this process is at it."""
-        return instance_id not in self._node.claimed and not self._node.lane_of(instance_id).has(instance_id)
+    def may_run(self, key: InstanceKey) -> bool:
+        """Whether neither a lane nor another claim of this process has the instance."""
+        return key not in self._in_hand.claimed and not self._lanes.has(key)
 
     async def run(self, jobs: Iterable[Job], claim: Claim) -> None:
-        node = self._node
-        bursts: dict[str, Burst] = {}
+        bursts: dict[InstanceKey, Burst] = {}
         for job in jobs:
-            bursts.setdefault(job.instance_id, Burst(instance_id=job.instance_id, jobs=[])).jobs.append(job)
+            bursts.setdefault(job.key, Burst(job.key, [])).jobs.append(job)
         if not bursts:
             return
-        held = list(bursts)
-        node.keep_claimed(held)
+        claimed = list(bursts)
+        self._in_hand.claim(claimed)
         try:
-            await self._lane.work(list(bursts.values()), claim.commit)
+            await self._executor.execute(list(bursts.values()), claim.commit)
         finally:
-            node.free_claimed(held)
+            self._in_hand.end_claim(claimed)
+            self._lanes.look_again()

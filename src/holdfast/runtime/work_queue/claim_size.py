@@ -1,33 +1,31 @@
-"""How many rows one claim takes: as many as are done within a moment.
+"""The number of rows of the next claim: as many as run within 50 ms of processor time.
 
-A claim holds its rows until all of them are committed. Of rows that are done in microseconds it should hold many; of rows
-that take their time only a few, so that other nodes find some too, and nobody waits long behind them. What counts is the
-processor's time: while the store commits, another claim is run.
+A claim holds its rows until all of them are committed. It should hold many fast rows, but few slow ones, so that other nodes
+find rows too and no row waits long behind others. Processor time is measured, since another claim runs while the store commits.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-AIM = timedelta(milliseconds=50)
-"""What a claim should take of the processor."""
-FEWEST, FIRST, MOST = 8, 64, 256
-_KEPT = 0.5
-"""The share of what was known before: the next kind of rows is felt after a few claims."""
+CLAIM_TIME = timedelta(milliseconds=50)
+"""Processor time that a claim should take."""
+ROWS_MIN, ROWS_FIRST, ROWS_MAX = 8, 64, 256
+_SMOOTHING = 0.5
+"""Weight of earlier measurements."""
 
 
-class Pace:
+class ClaimSize:
     def __init__(self) -> None:
-        self.rows = FIRST
-        """Of the next claim."""
-        self._each: float | None = None
-        """Seconds that a row takes."""
+        self.rows = ROWS_FIRST
+        """Size of the next claim."""
+        self._seconds_per_row: float | None = None
 
-    def did(self, rows: int, seconds: float) -> None:
-        """So many took so long, all in all."""
+    def measured(self, rows: int, seconds: float) -> None:
+        """A claim of that many rows took that much processor time."""
         if not rows:
             return
-        each = seconds / rows
-        self._each = each if self._each is None else _KEPT * self._each + (1 - _KEPT) * each
-        fit = AIM.total_seconds() / self._each if self._each > 0 else MOST
-        self.rows = round(min(max(fit, FEWEST), MOST))
+        latest, known = seconds / rows, self._seconds_per_row
+        each = self._seconds_per_row = latest if known is None else _SMOOTHING * known + (1 - _SMOOTHING) * latest
+        fit = CLAIM_TIME.total_seconds() / each if each > 0 else ROWS_MAX
+        self.rows = round(min(max(fit, ROWS_MIN), ROWS_MAX))

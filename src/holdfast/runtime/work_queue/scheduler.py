@@ -1,136 +1,149 @@
-"""Fires schedules: the start of an instance and the next due time, in one commit (rule M20).
+"""The scheduler: starts instances of due schedules. The start and the next due time are one commit (rule M20).
 
-Every node looks; whoever commits first has it, for the stored due time is a guard. The instance's id is made of trigger and
-due time, so that nothing can start the same firing twice. Due times are by the store's clock.
+Every node polls; the first commit wins, since the stored due time is a guard. The id of the instance is derived from trigger and
+due time, so a firing cannot start twice. Due times follow the clock of the store.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
-from holdfast.errors import DefinitionError, HoldfastError, StoreError
+from holdfast.errors import DefinitionError, HoldfastError
 from holdfast.model import schedule
 from holdfast.model.catalog import Which
 from holdfast.model.commit import Commit
 from holdfast.model.schedule import Rule
+from holdfast.model.stored import InstanceKey
 from holdfast.model.work import ScheduleRow, ScheduleStep
+from holdfast.ports import CronCalendar, Store
+from holdfast.runtime.commits.activation_slots import slot_holder
 from holdfast.runtime.commits.jobs.base import Answer
-from holdfast.runtime.commits.starts import Start, start_job
-from holdfast.runtime.observability.outage_log import AWAY
-from holdfast.runtime.task_end import end
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.commits.jobs.start import Start, StartJob
+from holdfast.runtime.commits.lanes import Lanes
+from holdfast.runtime.intake import Intake
+from holdfast.runtime.membership import Membership
+from holdfast.runtime.observability.outage_log import AWAY, OutageLog
+from holdfast.runtime.plans.plans import Plans
+from holdfast.runtime.service import NOW, PeriodicService
 
 logger = logging.getLogger("holdfast")
 
-LIMIT = 1_000
+PAGE = 1_000
 POLL = timedelta(milliseconds=250)
-PATIENCE = timedelta(seconds=60)
-"""A firing that is later than this was missed: its misfire policy decides."""
-PAUSE = timedelta(seconds=5)
-"""Until a schedule that this node cannot fire is looked at again."""
+MISFIRE_AFTER = timedelta(seconds=60)
+"""A firing that is later than this was missed: the misfire policy of its schedule decides."""
+RETRY_AFTER = timedelta(seconds=5)
+"""Pause until a schedule that this node cannot fire is tried again."""
+
+_ScheduleKey = tuple[str, str]
 
 
-class Firing:
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._task: asyncio.Task[None] | None = None
-        self._in_hand: dict[str, float] = {}
-        """Schedules that this node is at, or leaves alone until then (by the loop's time)."""
+class Scheduler:
+    def __init__(
+        self,
+        store: Store,
+        tenants: Collection[str],
+        membership: Membership,
+        intake: Intake,
+        plans: Plans,
+        lanes: Lanes,
+        calendar: CronCalendar,
+        log: OutageLog,
+    ) -> None:
+        self._store = store
+        self._tenants = tenants
+        self._membership = membership
+        self._intake = intake
+        self._plans = plans
+        self._lanes = lanes
+        self._calendar = calendar
+        self._log = log
+        self._blocked: dict[_ScheduleKey, float] = {}
+        """Schedules that this node fires now, or does not try again before that time of the event loop."""
+        self._service = PeriodicService(
+            "scheduler", self._round, every=POLL, failure="due schedules could not be read", log=log
+        )
 
     def start(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-schedules")
+        self._service.start()
 
     async def stop(self) -> None:
-        if self._task is not None:
-            await end([self._task])
-            self._task = None
+        await self._service.stop()
 
-    async def _run(self) -> None:
-        while True:
-            try:
-                fired = 0 if self._node.gate.paused else await self.fire_due()
-            except StoreError:
-                self._node.outage.warn("due schedules could not be read")
-                fired = 0
-            if not fired:
-                await asyncio.sleep(POLL.total_seconds())
+    async def _round(self) -> timedelta | None:
+        fired = 0 if self._intake.paused else await self.fire_due()
+        return NOW if fired else None
 
     async def fire_due(self) -> int:
-        """Fire what is due now, and wait until it is committed; how many."""
-        node = self._node
+        """Fire due schedules and wait for their commits; returns their number."""
         loop = asyncio.get_running_loop()
         rows = [
             row
-            for row in await node.store.due_schedules(LIMIT)
-            if row.tenant == node.tenant and self._in_hand.get(row.id, 0.0) <= loop.time()
+            for row in await self._store.due_schedules(PAGE)
+            if row.tenant in self._tenants and self._blocked.get((row.tenant, row.id), 0.0) <= loop.time()
         ]
         if not rows:
             return 0
-        now = await node.store.now()
+        now = await self._store.now()
         done = await asyncio.gather(*(self._fire(row, now) for row in rows))
         return sum(done)
 
     async def _fire(self, row: ScheduleRow, now: datetime) -> bool:
-        loop = asyncio.get_running_loop()
-        self._in_hand[row.id] = loop.time() + PAUSE.total_seconds()
+        key = row.tenant, row.id
+        self._blocked[key] = asyncio.get_running_loop().time() + RETRY_AFTER.total_seconds()
         try:
-            await self._decide(row, now)
+            await self._fire_or_skip(row, now)
         except DefinitionError:
-            return False  # The code is not here, or the definition is gone: left to others, and looked at again later.
+            return False  # The code is missing here, or the definition is not published: other nodes may fire it.
         except AWAY:
-            self._node.outage.warn("schedule %s could not be fired", row.id)
+            self._log.warning("schedule %s could not be fired", row.id)
             return False
         except HoldfastError:
             logger.exception("schedule %s could not start its workflow; this firing is lost", row.id)
-            await self.move(row, schedule.decode_rule(row.payload), now)
-        del self._in_hand[row.id]
+            await self._skip(row, schedule.decode_rule(row.payload), now)
+        del self._blocked[key]
         return True
 
-    async def _decide(self, row: ScheduleRow, now: datetime) -> None:
+    async def _fire_or_skip(self, row: ScheduleRow, now: datetime) -> None:
         assert row.due is not None
         rule = schedule.decode_rule(row.payload)
-        firing = schedule.decide(rule, self._node.calendar, row.due, now, PATIENCE)
+        firing = schedule.decide(rule, self._calendar, row.due, now, MISFIRE_AFTER)
         step = ScheduleStep(row.id, row.due, firing.next_due)
         if firing.start is None:
-            await self._move(step)
+            await self._commit_step(row.tenant, step)
             return
         answer = await self.begin(row, rule, firing.start, step)
-        if answer.existing is not None:  # It was started before, or its place is taken: the schedule goes on.
-            await self._move(step)
+        if answer.existing is not None:  # Started before, or the slot is taken: the schedule continues.
+            await self._commit_step(row.tenant, step)
 
     async def begin(self, row: ScheduleRow, rule: Rule, due: datetime, step: ScheduleStep | None) -> Answer:
-        """Start the published version at the trigger. Without a step the schedule's row is not touched ("run now")."""
-        node = self._node
-        label = await node.store.find_version(node.tenant, row.definition_id, Which.PUBLISHED)
+        """Start the published version at the trigger. Without a step the schedule keeps its due time ("run now")."""
+        plans = self._plans.of(row.tenant)
+        label = await plans.find_version(row.definition_id, Which.PUBLISHED)
         if label is None:
             raise DefinitionError(f"Definition '{row.definition_id}' is not published any more. Publish it again.")
-        plan = await node.pins.plan(label.content)
-        identity = schedule.instance_id(row.id, due) if step is not None else node.next_id()
-        if (holder := await node.slot_holder(plan, None)) is not None:
+        plan = await plans.plan(label.content)
+        if (holder := await slot_holder(self._store, row.tenant, plan, None)) is not None:
             return Answer(existing=holder)
+        instance_id = schedule.instance_id(row.id, due) if step is not None else self._membership.next_id()
         start = Start(
+            key=InstanceKey(row.tenant, instance_id),
             plan=plan,
             content=label.content,
-            instance_id=identity,
             trigger=rule.activity_id,
             trigger_payload={"due": due},
         )
-        job = start_job(node, start, fires=step)
-        assert job.answer is not None
-        node.submit(job)
-        return await job.answer
+        return await self._lanes.ask(StartJob(start, schedule_step=step))
 
-    async def move(self, row: ScheduleRow, rule: Rule, now: datetime) -> None:
-        """On to the next due time, without a start."""
+    async def _skip(self, row: ScheduleRow, rule: Rule, now: datetime) -> None:
+        """Move to the next due time without a start."""
         assert row.due is not None
-        following = schedule.first_after(rule, self._node.calendar, row.due, max(now, row.due))
-        await self._move(ScheduleStep(row.id, row.due, following))
+        following = schedule.first_after(rule, self._calendar, row.due, max(now, row.due))
+        await self._commit_step(row.tenant, ScheduleStep(row.id, row.due, following))
 
-    async def _move(self, step: ScheduleStep) -> None:
-        node = self._node
-        await node.store.commit([Commit(tenant=node.tenant, burst_id=node.next_id(), schedules_fired=(step,))])
+    async def _commit_step(self, tenant: str, step: ScheduleStep) -> None:
+        commit = Commit(tenant=tenant, burst_id=self._membership.next_id(), schedules_fired=(step,))
+        await self._store.commit([commit])

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.server.http_workflows.endpoint_app import PATH, Door, mount
+from holdfast.server.http_workflows.endpoint_app import PATH, EndpointApp, mount
 
-__all__ = ["PATH", "Door", "mount"]
+__all__ = ["PATH", "EndpointApp", "mount"]

@@ -1,6 +1,6 @@
-"""The door: one ASGI application below `/workflows`, from request to answer.
+"""The ASGI application below `/workflows`: HTTP requests that start or resume workflows.
 
-Who hangs up cancels nothing: what a request starts runs in the node's own tasks, the request only waits.
+A disconnect cancels nothing: the instance runs in tasks of the node, and the request only waits.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from holdfast.model.ids import checked_id
 from holdfast.model.principal import Principal
 from holdfast.model.routes import METHODS, SEGMENTS_MAX
 from holdfast.ports import EndpointPolicies, HttpSelectors, RequestFacts
-from holdfast.runtime.commits.jobs.base import Answer, ResumeJob
-from holdfast.runtime.commits.starts import Start, start_job
+from holdfast.runtime.result import RunResult
 from holdfast.server.backend import Backend
 from holdfast.server.http_workflows.endpoint_match import Address, Match, Matcher
 from holdfast.server.http_workflows.keys import checked_key, guard_of, own_key, reply_id
@@ -53,8 +52,17 @@ class Visit(Struct, frozen=True, kw_only=True):
     """Of its idempotency key."""
 
 
-class Door:
-    """An ASGI application."""
+class Taken(Struct, frozen=True, kw_only=True):
+    """The outcome of a start or a resume."""
+
+    instance_id: str
+    result: RunResult | None = None
+    existing: str | None = None
+    """The instance that holds the idempotency key, the slot or the id: nothing was started."""
+
+
+class EndpointApp:
+    """Serves the HTTP endpoints of published workflows."""
 
     def __init__(self, api: FastAPI, backend: Backend) -> None:
         self._api = api
@@ -74,7 +82,7 @@ class Door:
 
     async def answer(self, request: Request) -> Response:
         runtime = self._backend.runtime
-        if runtime.node.gate.paused:
+        if runtime.intake.paused:
             seconds = str(round(RETRY_AFTER.total_seconds()))
             raise Refusal(
                 503, "node.paused", "This node takes no work at the moment.", headers={"Retry-After": seconds}
@@ -104,7 +112,7 @@ class Door:
     # -- who, and what they bring --------------------------------------------------------------------------------------
 
     def _address(self, facts: RequestFacts) -> Address:
-        selectors = self._backend.runtime.node.services.get(HttpSelectors)
+        selectors = self._backend.runtime.services.get(HttpSelectors)
         instance = selectors.instance(facts)
         return Address(
             instance_id=None if instance is None else checked_id(instance, "instance id"),
@@ -122,7 +130,7 @@ class Door:
         if principal is None and endpoint.get("authorize"):
             raise NotSignedIn("This endpoint is for those who are signed in.")
         if policy:
-            rule = self._backend.runtime.node.services.get(EndpointPolicies).by_name.get(policy)
+            rule = self._backend.runtime.services.get(EndpointPolicies).by_name.get(policy)
             if rule is None or not await rule(principal, facts):
                 raise PermissionDenied(f"policy {policy}", "anonymous" if principal is None else principal.name)
         return principal
@@ -167,64 +175,60 @@ class Door:
     # -- starting and waking -------------------------------------------------------------------------------------------
 
     async def _taken(self, request: Request, visit: Visit) -> Response:
-        instance_id, answer = await (self._start(visit) if visit.match.trigger is not None else self._resume(visit))
-        if answer.existing is not None:
+        taken = await (self._start(visit) if visit.match.trigger is not None else self._resume(visit))
+        if taken.existing is not None:
             if visit.guard is None:
                 raise Refusal(
                     409,
                     "instance.place_taken",
-                    f"Instance {answer.existing} is there already, and this workflow allows one at a time, or its id is taken.",
-                    headers={"X-Workflow-Instance-Id": answer.existing},
+                    f"Instance {taken.existing} is there already, and this workflow allows one at a time, or its id is taken.",
+                    headers={"X-Workflow-Instance-Id": taken.existing},
                 )
-            instance_id, answer = answer.existing, Answer()
+            taken = Taken(instance_id=taken.existing)
         settings = self._backend.engine.settings
         waiting = Waiting(
             request_id=visit.request_id,
-            instance_id=instance_id,
-            answer=answer,
+            instance_id=taken.instance_id,
+            result=taken.result,
             limit=visit.match.endpoint.get("request_timeout") or settings.http_wait,
             keep=visit.guard is not None,
         )
         return await self._replies().response(request, waiting)
 
-    async def _start(self, visit: Visit) -> tuple[str, Answer]:
-        row, runtime = visit.match.trigger, self._backend.runtime
-        assert row is not None
-        node = runtime.node
-        start = Start(
-            plan=await node.pins.plan(row.content),
-            content=row.content,
-            instance_id=visit.address.instance_id or node.next_id(),
-            lenient=True,
+    async def _start(self, visit: Visit) -> Taken:
+        runtime, trigger = self._backend.runtime, visit.match.trigger
+        assert trigger is not None
+        instance_id = visit.address.instance_id or runtime.new_id()
+        answer = await runtime.http_start(
+            trigger,
+            instance_id,
+            visit.payload,
+            visit.guard,
             correlation_id=visit.address.correlation_id,
-            trigger=row.activity_id,
-            trigger_payload=visit.payload,
             principal=None if visit.principal is None else visit.principal.id,
             trace=visit.payload["headers"].get("traceparent"),
         )
-        guards = () if visit.guard is None else (visit.guard,)
-        if not guards and (holder := await node.slot_holder(start.plan, start.correlation_id)) is not None:
-            return holder, Answer(existing=holder)
-        return start.instance_id, await runtime.ask(start_job(node, start, guards=guards))
+        return Taken(instance_id=instance_id, result=answer.result, existing=answer.existing)
 
-    async def _resume(self, visit: Visit) -> tuple[str, Answer]:
-        match, runtime = visit.match, self._backend.runtime
+    async def _resume(self, visit: Visit) -> Taken:
+        match = visit.match
         assert match.instance_id is not None
         assert match.bookmark_id is not None
-        guards = () if visit.guard is None else (visit.guard,)
-        job = ResumeJob(match.instance_id, match.bookmark_id, visit.payload, guards=guards)
-        return match.instance_id, await runtime.ask(job)
+        answer = await self._backend.runtime.http_resume(
+            match.instance_id, match.bookmark_id, visit.payload, visit.guard
+        )
+        return Taken(instance_id=match.instance_id, result=answer.result, existing=answer.existing)
 
     async def _answered_again(self, request: Request, facts: RequestFacts, address: Address) -> Response | None:
         """The answer to a request that was done before, with the same key: what it met then may wait no more (rule M4)."""
         key = checked_key(request)
         if key is None:
             return None
-        settings, node = self._backend.engine.settings, self._backend.runtime.node
+        settings, runtime = self._backend.engine.settings, self._backend.runtime
         body = await read_body(request, {}, settings.http_request_size_max)
         for mine in await self._keys_of(key, facts):
             guard = guard_of(request, address, mine, body)
-            row = await node.store.find_guard(node.tenant, guard.ref)
+            row = await runtime.store.find_guard(runtime.tenant, guard.ref)
             if row is None:
                 continue
             if row.fingerprint != guard.fingerprint:
@@ -232,7 +236,7 @@ class Door:
             waiting = Waiting(
                 request_id=reply_id(request, address, mine),
                 instance_id=row.instance_id,
-                answer=Answer(),
+                result=None,
                 limit=settings.http_wait,
                 keep=True,
             )
@@ -250,16 +254,16 @@ class Door:
 
     def _replies(self) -> Replies:
         backend = self._backend
-        return Replies(backend.runtime.node, backend.watch, f"{backend.base_path}/api/instances")
+        return Replies(backend.runtime, backend.watch, f"{backend.base_path}/api/instances")
 
 
 def mount(api: FastAPI, backend: Backend) -> None:
-    """Put the door into the application, below `/workflows`."""
-    api.mount(PATH, Door(api, backend), name="workflows")
+    """Mount the application below `/workflows`."""
+    api.mount(PATH, EndpointApp(api, backend), name="workflows")
 
 
 def parts_of(scope: Scope) -> list[str]:
-    """The segments of the path below the door, each decoded by itself: an escaped slash is no border."""
+    """The segments of the path below `/workflows`, each decoded by itself: an escaped slash is no border."""
     root = scope.get("root_path", "")
     raw = scope.get("raw_path")
     path = raw.decode("latin-1") if raw is not None else scope["path"]

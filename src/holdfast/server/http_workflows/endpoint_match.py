@@ -1,8 +1,7 @@
-"""Which endpoint a request meets: a trigger that starts, or a bookmark that waits.
+"""Matching of HTTP requests with endpoints: a trigger that starts an instance, or a bookmark that waits.
 
-A request that names an instance or a correlation id wakes a bookmark of it, if one fits; otherwise a trigger starts. One
-that names nobody starts a trigger, and wakes a bookmark only if exactly one waits at that route: guessing among several
-would wake somebody else's.
+A request that names an instance or a correlation id resumes a bookmark of it, if one fits; otherwise a trigger starts. A request
+without such an address starts a trigger, and resumes a bookmark only if exactly one waits at that route.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from holdfast.model.catalog import TriggerRow
 from holdfast.model.instance import Bookmark
 from holdfast.model.routes import ENDPOINT, METHODS, Route, parse_route, request_keys
 from holdfast.model.stored import BookmarkQuery, correlation_key
+from holdfast.model.wake_keys import key_of
 from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
-from holdfast.runtime.stimuli.matching import key_of
 from holdfast.server.problems import Refusal
 
 AT_MOST = 20
@@ -57,9 +56,9 @@ class Matcher:
         """Raises a `Refusal` (404, 405, 409) or what the instance says."""
         found = await self._any(parts, method, address)
         if not found:
-            # What is known of the definitions may be a moment old: ask before saying no.
-            node = self._runtime.node
-            node.pins.current.saw(await node.store.epoch())
+            # The cached definitions may be out of date: query the epoch before the refusal.
+            runtime = self._runtime
+            runtime.plans.current.saw(await runtime.store.epoch())
             found = await self._any(parts, method, address)
         if not found:
             await self._refuse(parts, method, address)
@@ -91,7 +90,7 @@ class Matcher:
         return await self._bookmarks(keys, parts, method, address)
 
     async def _triggers(self, keys: Sequence[int], parts: Sequence[str]) -> list[Match]:
-        rows = await self._runtime.node.pins.current.triggers(keys)
+        rows = await self._runtime.plans.current.triggers(keys)
         found = []
         for row in rows:
             if row.type != ENDPOINT:
@@ -105,7 +104,7 @@ class Matcher:
 
     async def _bookmarks(self, keys: Sequence[int], parts: Sequence[str], method: str, address: Address) -> list[Match]:
         """Oldest first."""
-        node = self._runtime.node
+        runtime = self._runtime
         if address.instance_id is not None:
             try:
                 result = await self._runtime.read(address.instance_id)
@@ -113,8 +112,10 @@ class Matcher:
                 return []
             return _in(result, parts, method)
         correlation = correlation_key(address.correlation_id)
-        queries = [BookmarkQuery(tenant=node.tenant, key=key, correlation=correlation, limit=AT_MOST) for key in keys]
-        rows = [row for group in (await node.store.find_bookmarks(queries)).bookmarks for row in group]
+        queries = [
+            BookmarkQuery(tenant=runtime.tenant, key=key, correlation=correlation, limit=AT_MOST) for key in keys
+        ]
+        rows = [row for group in (await runtime.store.find_bookmarks(queries)).bookmarks for row in group]
         rows.sort(key=lambda row: (row.created, row.instance_id, row.seq))
         found: list[Match] = []
         for instance_id in dict.fromkeys(row.instance_id for row in rows if row.type == ENDPOINT):
@@ -136,9 +137,7 @@ class Matcher:
                 headers={"Allow": ", ".join(allowed)},
             )
         if address.instance_id is not None:
-            row = await self._runtime.node.row(
-                address.instance_id
-            )  # InstanceNotFound is the answer, if it is not there
+            row = await self._runtime.row(address.instance_id)  # raises InstanceNotFound
             if row.finished is not None:
                 raise InstanceEnded(row.id, row.status)
         raise Refusal(404, "route.not_found", f"No workflow waits at {method} /{'/'.join(parts)}.")

@@ -1,8 +1,8 @@
-"""The answer to a request: what the workflow wrote, sent after the commit that holds it (rule M13).
+"""The response to an HTTP request: the reply that the workflow wrote, sent after the commit that stores it (rule M13).
 
-It is in hand if the burst that took the request wrote it. Otherwise the door waits: for the reply's record, which any node
-may write, or for the instance to come to rest without one. A workflow that has no activity to answer with is waited for only
-until it rests or sleeps. When the patience is over the caller hears 202, and where to look.
+The reply is in memory if the burst that took the request wrote it. Otherwise the server waits for the reply's record, which any
+node may write, or for the end of the instance. A workflow without an activity that replies is awaited only until it ends or
+suspends. At the timeout the caller receives 202 and the address of the instance.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from starlette.responses import Response
 from holdfast.execution.plan import Plan
 from holdfast.model.instance import Status
 from holdfast.model.replies import REPLY, HttpReply
-from holdfast.runtime.cluster.node import Node
-from holdfast.runtime.commits.jobs.base import Answer
+from holdfast.runtime.facade import Runtime
+from holdfast.runtime.result import RunResult
 from holdfast.server.live.watch import GONE, Watch
 from holdfast.server.problems import problem
 
@@ -35,15 +35,16 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
     request_id: str
     instance_id: str
-    answer: Answer
+    result: RunResult | None
+    """The result of the burst that took the request, if it ran on this node now."""
     limit: timedelta
     keep: bool = False
-    """The reply stays, for those who ask again with the same key."""
+    """The record of the reply stays, for repetitions with the same key."""
 
 
 class Replies:
-    def __init__(self, node: Node, watch: Watch, location: str) -> None:
-        self._node = node
+    def __init__(self, runtime: Runtime, watch: Watch, location: str) -> None:
+        self._runtime = runtime
         self._watch = watch
         self._location = location
         """The address of instances."""
@@ -64,8 +65,8 @@ class Replies:
         return sent
 
     async def _found(self, waiting: Waiting) -> HttpReply | Status | None:
-        """The reply, or how the instance ended without one; None if the patience was over first."""
-        result = waiting.answer.result
+        """The reply, or the status of an instance that ended without one; None at the timeout."""
+        result = waiting.result
         if result is not None:
             here = result._live.replies.get(waiting.request_id)
             if here is not None:
@@ -81,7 +82,7 @@ class Replies:
             return None
 
     async def _later(self, waiting: Waiting) -> HttpReply | Status | None:
-        node = self._node
+        runtime = self._runtime
         with self._watch.instance(waiting.instance_id) as watcher:
             seen = 0
             while True:
@@ -89,13 +90,13 @@ class Replies:
                 status = None
                 plan = None
                 if seen != GONE:
-                    row = await node.row(waiting.instance_id)
-                    status, plan = Status(row.status), await node.pins.plan(row.content)
+                    row = await runtime.row(waiting.instance_id)
+                    status, plan = Status(row.status), await runtime.plans.plan(row.content)
                 # After the row: the commit that ended the instance wrote the reply too.
-                record = await node.store.get_record(node.tenant, REPLY, waiting.request_id)
+                record = await runtime.store.get_record(runtime.tenant, REPLY, waiting.request_id)
                 if record is not None:
                     if not waiting.keep:
-                        await node.store.delete_record(node.tenant, REPLY, waiting.request_id)
+                        await runtime.store.delete_record(runtime.tenant, REPLY, waiting.request_id)
                     return _decode(record.payload)
                 if status is None or status.at_rest:
                     return status or Status.FINISHED

@@ -16,7 +16,7 @@ from datetime import timedelta
 
 from holdfast.errors import HoldfastError
 from holdfast.model.stored import InstanceKey
-from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.facade import Runtime
 
 APART = timedelta(milliseconds=20)
 LOOK_ANYWAY = timedelta(seconds=1)
@@ -51,10 +51,10 @@ class Watcher:
 class Watch:
     """All watchers of one server process."""
 
-    def __init__(self, node: Node) -> None:
-        self._store = node.store
-        self._tenant = node.tenant
-        self._outage = node.outage
+    def __init__(self, runtime: Runtime) -> None:
+        self._store = runtime.store
+        self._tenant = runtime.tenant
+        self._log = runtime.log
         self._watchers: dict[str, set[Watcher]] = {}
         self._anyone: set[asyncio.Event] = set()
         self.turn = 0
@@ -112,7 +112,7 @@ class Watch:
                 if seen != number:
                     self._ring()
             except HoldfastError:
-                self._outage.warn("watching instances failed, going on")
+                self._log.warning("watching instances failed; the next round tries again")
                 await asyncio.sleep(LOOK_ANYWAY.total_seconds())
             for bell in tuple(self._anyone):
                 bell.set()

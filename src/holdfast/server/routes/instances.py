@@ -161,7 +161,7 @@ async def list_executions(
 
 @router.get("/{id}/incidents", responses=answers(404))
 async def list_instance_incidents(id: str, server: Server, only_open: bool = False) -> list[IncidentItem]:
-    await server.runtime.node.row(id)
+    await server.runtime.row(id)
     return await incidents.of_instance(server, id, only_open=only_open)
 
 
@@ -169,7 +169,7 @@ async def list_instance_incidents(id: str, server: Server, only_open: bool = Fal
 async def list_children(
     id: str, server: Server, sort: Sort = "-created", limit: Limit = 50, cursor: Cursor = None
 ) -> Page[InstanceItem]:
-    await server.runtime.node.row(id)
+    await server.runtime.row(id)
     return await page(server, InstanceFilter(parent_id=id), sort, limit, cursor)
 
 

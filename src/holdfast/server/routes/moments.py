@@ -23,7 +23,7 @@ Version = Annotated[int, Path(ge=1, lt=2**62, description="Of the instance, as `
 @router.get("/{id}/moments")
 async def list_moments(id: str, server: Server) -> MomentList:
     """The versions of an instance whose state is kept, oldest first: to look back, and to fork from."""
-    await server.runtime.node.row(id)
+    await server.runtime.row(id)
     found = await server.runtime.moments(id)
     items = [MomentItem(version=item.version, at=item.at, status=Status(item.status).value) for item in found]
     return MomentList(items=items, kept=server.engine.settings.history is History.SNAPSHOTS)

@@ -9,9 +9,9 @@ import msgspec
 from fastapi import Query
 
 from holdfast.management.schedules import Schedule
+from holdfast.management.triggers import Trigger
 from holdfast.model.catalog import Which
 from holdfast.model.values import shown
-from holdfast.runtime.plans.triggers import Trigger
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented_answers import answers
 from holdfast.server.pagination import Cursor, Limit, Sort, paged

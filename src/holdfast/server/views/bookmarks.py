@@ -47,7 +47,7 @@ async def of(server: Backend, instance_id: str, name: str | None = None) -> list
     try:
         row, result = await instances.read(server, instance_id)
     except HoldfastError:
-        await server.runtime.node.row(instance_id)  # raises for one that is not there
+        await server.runtime.row(instance_id)  # raises for one that is not there
         return []  # its code is not on this node
     created = {item.seq: item.created for item in await server.store.bookmarks_of(server.tenant, row.id)}
     found = []

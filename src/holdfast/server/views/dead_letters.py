@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from holdfast.errors import HoldfastError, InvalidCursor
-from holdfast.model.values import TypeRegistry, shown
+from holdfast.management.payloads import read_payload
+from holdfast.model.values import shown
 from holdfast.model.work import DeadLetterRow
-from holdfast.runtime.commits.state_codec import decode_payload
 from holdfast.server.backend import Backend
 from holdfast.server.pagination import read_cursor, write_cursor
 from holdfast.server.schemas.base import Page
@@ -90,6 +90,6 @@ def item(row: DeadLetterRow) -> DeadLetterItem:
 
 def _read(data: bytes) -> Any:
     try:
-        return shown(decode_payload(data, TypeRegistry()))
+        return shown(read_payload(data))
     except (HoldfastError, msgspec.DecodeError, ValueError):
         return data.decode("utf-8", "replace")[:2000] if data else None

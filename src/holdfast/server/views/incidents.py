@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.errors import HoldfastError
+from holdfast.management.payloads import read_payload
 from holdfast.model.stored import IncidentRow
-from holdfast.model.values import TypeRegistry, readable
-from holdfast.runtime.commits.state_codec import decode_payload
+from holdfast.model.values import readable
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import IncidentItem
 from holdfast.server.views.instances import incident, read, shown_all
@@ -53,7 +53,7 @@ def item(row: IncidentRow) -> IncidentItem:
 
 def _told(row: IncidentRow) -> dict[str, Any]:
     try:
-        found = decode_payload(row.payload, TypeRegistry())
+        found = read_payload(row.payload)
     except HoldfastError as error:  # values of a type that this process does not know
         return {"message": f"(not readable here: {error})"}
     return found if isinstance(found, dict) else {}

@@ -13,7 +13,6 @@ from holdfast.model.principal import Principal
 from holdfast.model.stored import InstanceRow
 from holdfast.model.values import readable, shown
 from holdfast.model.writer import write_definition
-from holdfast.runtime.commits.state_codec import decode_state
 from holdfast.runtime.result import RunResult
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import (
@@ -54,11 +53,8 @@ async def item(server: Backend, row: InstanceRow | InstanceSummary) -> InstanceI
 
 
 async def read(server: Backend, instance_id: str) -> tuple[InstanceRow, RunResult]:
-    """Row and state of one version: what a detail shows is one moment."""
-    node = server.runtime.node
-    row, values = await node.state(instance_id)
-    plan = await node.pins.plan(row.content)
-    return row, RunResult(decode_state(row.state, plan, node.clock.now_ns, node.services, values), [], {})
+    """Row and state of the same version, so that a detail shows one moment."""
+    return await server.runtime.read_with_row(instance_id)
 
 
 async def detail(server: Backend, instance_id: str, who: Principal) -> InstanceDetail:
@@ -68,7 +64,7 @@ async def detail(server: Backend, instance_id: str, who: Principal) -> InstanceD
         state = state_of(result)
         add_links(server, state.bookmarks, who)
     except HoldfastError as error:
-        row = await server.runtime.node.row(instance_id)  # raises for one that is not there
+        row = await server.runtime.row(instance_id)  # raises for one that is not there
         state, unreadable = InstanceState(), str(error)
     base, waits = await item(server, row), waits_of(row, state)
     return InstanceDetail(
@@ -84,7 +80,7 @@ async def detail(server: Backend, instance_id: str, who: Principal) -> InstanceD
 
 
 async def moment(server: Backend, instance_id: str, version: int) -> MomentDetail:
-    await server.runtime.node.row(instance_id)  # raises for one that is not there
+    await server.runtime.row(instance_id)  # raises for one that is not there
     result = await server.runtime.read_at(instance_id, version)
     return MomentDetail(
         version=version,

@@ -8,10 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.errors import HoldfastError
+from holdfast.management.instances.journal_reader import NumberedEntry, numbered_entries
 from holdfast.model.instance import JournalEntry, JournalEvent
 from holdfast.model.values import readable
-from holdfast.runtime.commits.state_codec import decode_journal
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import (
     ExecutionItem,
@@ -25,25 +24,11 @@ from holdfast.server.schemas.instances import (
 EXECUTIONS_MAX = 10_000
 """Commits that are read for one list of executions."""
 
-Numbered = tuple[int, JournalEntry]
-"""The version that wrote the entry, and the entry."""
 
-
-async def entries(server: Backend, instance_id: str, after: int, limit: int) -> tuple[list[Numbered], int | None]:
-    """Entries of at most `limit` commits above the version `after`, and where to go on."""
-    node = server.runtime.node
-    row = await node.row(instance_id)
-    segments = await node.store.read_journal(node.tenant, instance_id, after=after, limit=limit)
-    try:
-        plan = await node.pins.plan(row.content)
-    except HoldfastError as error:
-        raise HoldfastError(f"The journal of {instance_id} cannot be read on this node: {error}") from error
-    found = [
-        (segment.version, replace(entry, data=readable(entry.data)))
-        for segment in segments
-        for entry in decode_journal(segment.data, plan, segment.first)
-    ]
-    return found, segments[-1].version if len(segments) == limit else None
+async def entries(server: Backend, instance_id: str, after: int, limit: int) -> tuple[list[NumberedEntry], int | None]:
+    """Entries of at most `limit` commits above the version `after`, and the version to continue after."""
+    found, following = await numbered_entries(server.runtime, instance_id, after=after, limit=limit)
+    return [(version, replace(entry, data=readable(entry.data))) for version, entry in found], following
 
 
 async def page(server: Backend, instance_id: str, after: int, limit: int) -> JournalPage:
@@ -142,7 +127,7 @@ def _apply(one: ExecutionItem, entry: JournalEntry) -> None:
 
 async def timeline(server: Backend, instance_id: str) -> Timeline:
     found, _ = await entries(server, instance_id, 0, EXECUTIONS_MAX)
-    row = await server.runtime.node.row(instance_id)
+    row = await server.runtime.row(instance_id)
     spans = [
         TimelineSpan(
             activity_id=one.activity_id,

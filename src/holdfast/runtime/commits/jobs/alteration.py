@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from holdfast.errors import DefinitionError, ExecutionError, HoldfastError, MigrationRefused, VariableNotFound
+from holdfast.errors import (
+    DefinitionError,
+    ExecutionError,
+    HoldfastError,
+    MigrationRefused,
+    PersistenceError,
+    VariableNotFound,
+)
 from holdfast.execution import delivery, migration, operator_actions
 from holdfast.execution.journal import captured
 from holdfast.execution.live import LiveInstance
@@ -23,12 +30,15 @@ from holdfast.model.alterations import (
 from holdfast.model.guard import Guard
 from holdfast.model.instance import Status
 from holdfast.model.scope import FIRST_SLOT, Scope, find
+from holdfast.model.stored import InstanceKey
 from holdfast.model.types import convert
-from holdfast.runtime.commits.jobs.base import TERMINATED, Job
+from holdfast.runtime.commits.jobs.base import Job, Retries
+from holdfast.runtime.commits.jobs.control import TERMINATED
 from holdfast.runtime.commits.jobs.operator import Asked
+from holdfast.runtime.plans.plan_cache import PlanCache
 
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
+REWRITES_MAX = 20
+"""Retries of a commit whose rows another commit holds."""
 
 
 class Target(NamedTuple):
@@ -41,17 +51,17 @@ class Target(NamedTuple):
 Targets = Mapping[int, Target]
 
 
-async def targets_of(node: Node, definition_id: str, alterations: Sequence[Alteration]) -> Targets:
+async def targets_of(plans: PlanCache, definition_id: str, alterations: Sequence[Alteration]) -> Targets:
     """The versions that these alterations migrate to."""
     found: dict[int, Target] = {}
     for item in alterations:
         if isinstance(item, Migrate):
-            label = await node.store.find_version(node.tenant, definition_id, item.version)
+            label = await plans.find_version(definition_id, item.version)
             if label is None:
                 raise DefinitionError(
                     f"There is no version {item.version} of '{definition_id}'. Choose one that there is."
                 )
-            found[item.version] = Target(await node.pins.plan(label.content), label.content)
+            found[item.version] = Target(await plans.plan(label.content), label.content)
     return found
 
 
@@ -66,22 +76,20 @@ class _Undone(Exception):
 class AlterJob(Job):
     __slots__ = ("alterations", "asked", "condition", "targets")
 
-    rewrites = True
-
     def __init__(
         self,
-        instance_id: str,
+        key: InstanceKey,
         asked: Asked,
         alterations: Sequence[Alteration],
         targets: Targets,
         guards: tuple[Guard, ...] = (),
     ) -> None:
-        super().__init__(instance_id, guards=guards)
+        super().__init__(key, guards=guards)
         self.condition = asked.condition
         self.asked = asked
         self.alterations = alterations
         self.targets = targets
-        self.sure = True
+        self.from_store = True
 
     def apply(self, live: LiveInstance) -> bool:
         try:
@@ -91,6 +99,12 @@ class AlterJob(Job):
 
     def refuse(self, error: BaseException) -> None:
         super().refuse(error.error if isinstance(error, _Undone) else error)
+
+    def on_failure(self, error: Exception, retries: Retries) -> None:
+        if isinstance(error, PersistenceError) and self.tries < REWRITES_MAX:
+            retries.again(self)  # Another commit holds one of the rows that a migration rewrites.
+        else:
+            super().on_failure(error, retries)
 
 
 def alter(live: LiveInstance, alterations: Sequence[Alteration], targets: Targets, asked: Asked) -> bool:

@@ -1,4 +1,4 @@
-"""What dispatched requests do to an instance: be there as pending, begin, go on, take a stimulus."""
+"""Jobs of dispatched requests: begin a pending instance, continue one as a request says, deliver a stimulus."""
 
 from __future__ import annotations
 
@@ -14,37 +14,26 @@ from holdfast.model.definition import Definition
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, BookmarkKind, Status
 from holdfast.model.requests import DispatchInstance
+from holdfast.model.stored import InstanceKey
 from holdfast.model.values import TypeRegistry
-from holdfast.model.work import WorkRow
-from holdfast.runtime.commits.jobs.base import Job, StartJob, StoredResumeJob
+from holdfast.runtime.commits.jobs.base import Job
+from holdfast.runtime.commits.jobs.resume import StoredResumeJob
 from holdfast.runtime.commits.work_rows import read_run
 
 _ENDED = (Status.FINISHED, Status.CANCELED)
 _OPEN_TO_OTHERS = (BookmarkKind.ACTIVITY, BookmarkKind.RETRY)
 
 
-class PendingJob(StartJob):
-    """A new instance that does not run yet: it and the row that begins it are one commit."""
-
-    __slots__ = ("adds",)
-
-    idle = True
-
-    def __init__(self, instance_id: str, *, begins: WorkRow, **more: Any) -> None:
-        super().__init__(instance_id, **more)
-        self.adds = (begins,)
-
-
 class BeginJob(Job):
-    """A pending instance begins. One that has begun, or was canceled before, has nothing to do."""
+    """Begins a pending instance; nothing to do if it has begun or was canceled."""
 
-    __slots__ = ("drops",)
+    __slots__ = ("drops_work",)
 
-    quiet = True
+    is_hint = True
 
-    def __init__(self, instance_id: str, *, drops: tuple[str, ...] = (), **more: Any) -> None:
-        super().__init__(instance_id, **more)
-        self.drops = drops
+    def __init__(self, key: InstanceKey, *, drops_work: tuple[str, ...] = (), **more: Any) -> None:
+        super().__init__(key, **more)
+        self.drops_work = drops_work
 
     def apply(self, live: LiveInstance) -> bool:
         if live.status is not Status.PENDING:
@@ -54,23 +43,23 @@ class BeginJob(Job):
 
 
 class RunJob(Job):
-    """Go on with an instance as a request says; see `DispatchInstance`."""
+    """Continues an instance as a request says; see `DispatchInstance`."""
 
-    __slots__ = ("idle", "quiet", "request")
+    __slots__ = ("is_hint", "request", "runs_queue")
 
-    def __init__(self, request: DispatchInstance, *, quiet: bool = False, **more: Any) -> None:
-        super().__init__(request.instance_id, **more)
+    def __init__(self, tenant: str, request: DispatchInstance, *, is_hint: bool = False, **more: Any) -> None:
+        super().__init__(InstanceKey(tenant, request.instance_id), **more)
         self.request = request
-        self.quiet = quiet
-        self.idle = False
+        self.is_hint = is_hint
+        self.runs_queue = True
 
     def apply(self, live: LiveInstance) -> bool:
-        if self.quiet and live.status in _ENDED:
+        if self.is_hint and live.status in _ENDED:
             return False
         found = wanted(live, self.request)
         received = None if found is None else delivery.receive(live, found.id, payload_of(self.request))
         changed = merge(live, self.request.input)
-        self.idle = live.status is Status.PENDING
+        self.runs_queue = live.status is not Status.PENDING
         if received is not None:
             delivery.wake(live, received)
             return True
@@ -79,16 +68,16 @@ class RunJob(Job):
         if live.status is Status.FAULTED:
             delivery.retry(live)
             return True
-        return changed or bool(live.queue and not self.idle)
+        return changed or bool(live.queue and self.runs_queue)
 
 
 class StoredRunJob(RunJob):
-    """The same from a row: its values are decoded by the types of the instance that it reaches."""
+    """A request of a row: its values are decoded by the types of the instance that it reaches."""
 
     __slots__ = ("payload",)
 
-    def __init__(self, instance_id: str, payload: bytes, **more: Any) -> None:
-        super().__init__(DispatchInstance(instance_id=instance_id), quiet=True, **more)
+    def __init__(self, key: InstanceKey, payload: bytes, **more: Any) -> None:
+        super().__init__(key.tenant, DispatchInstance(instance_id=key.id), is_hint=True, **more)
         self.payload = payload
 
     def apply(self, live: LiveInstance) -> bool:
@@ -97,13 +86,13 @@ class StoredRunJob(RunJob):
 
 
 def payload_of(request: DispatchInstance) -> Any:
-    """What the activity gets that it resumes."""
+    """The payload for the resumed activity."""
     return dict(request.input) or None
 
 
 def wanted(live: LiveInstance, request: DispatchInstance) -> Bookmark | None:
-    """The bookmark that a request resumes; None if it retries, or if the instance has work to go on with. Raises what is wrong
-    with the request."""
+    """The bookmark that a request resumes; None if the request retries, or if the instance has queued work. Raises
+    `BookmarkNotFound` for a request that names no open bookmark."""
     if live.status in (*_ENDED, Status.PENDING):
         return None
     marks = [item for item in live.bookmarks.values() if item.kind in _OPEN_TO_OTHERS]
@@ -127,7 +116,7 @@ def wanted(live: LiveInstance, request: DispatchInstance) -> Bookmark | None:
 
 
 def merge(live: LiveInstance, given: Mapping[str, Any]) -> bool:
-    """New input over the old, by key: what the definition declares. The rest is for the activity that is resumed."""
+    """Overwrite declared inputs by key. Other input is for the resumed activity."""
     slots = live.root.scope[1].inputs
     found = checked(live.plan.definition, given, live.plan.types)
     for name, value in found.items():
@@ -136,7 +125,7 @@ def merge(live: LiveInstance, given: Mapping[str, Any]) -> bool:
 
 
 def checked(definition: Definition, given: Mapping[str, Any], types: TypeRegistry) -> dict[str, Any]:
-    """The declared ones among some inputs, converted; `InvalidInput` if one does not fit."""
+    """The declared inputs among the given ones, converted; raises `InvalidInput`."""
     declared = {item.name for item in definition.inputs}
     known = {name: value for name, value in given.items() if name in declared}
     if not known:
@@ -146,22 +135,22 @@ def checked(definition: Definition, given: Mapping[str, Any], types: TypeRegistr
 
 
 class Declined(HoldfastError):
-    """The activity that waits there has looked at the stimulus and passes it by: it is for others."""
+    """The waiting activity inspected the stimulus and declined it: the stimulus is matched again."""
 
 
 class DeliverJob(StoredResumeJob):
-    """A stimulus for a bookmark that matched it. Where that is gone by now, or does not want it, the sender hears so and
-    matches again."""
+    """Delivers a stimulus to a matching bookmark. The sender gets an error and matches again if the bookmark is gone or
+    declines."""
 
     __slots__ = ("consumes_inbox",)
 
     def __init__(
-        self, instance_id: str, bookmark_id: str, payload: bytes, *, inbox: tuple[str, ...] = (), **more: Any
+        self, key: InstanceKey, bookmark_id: str, payload: bytes, *, inbox: tuple[str, ...] = (), **more: Any
     ) -> None:
-        super().__init__(instance_id, bookmark_id, payload, **more)
+        super().__init__(key, bookmark_id, payload, **more)
         self.consumes_inbox = inbox
 
     def apply(self, live: LiveInstance) -> bool:
         if not super().apply(live):
-            raise Declined(f"'{self.bookmark_id}' of instance {live.id} passes it by.")
+            raise Declined(f"'{self.bookmark_id}' of instance {live.id} declined the stimulus.")
         return True

@@ -1,4 +1,4 @@
-"""What operators ask of one instance. Each is idempotent: asked again, it finds nothing to do. Who and why are journaled."""
+"""Jobs of operators. Each is idempotent: repeated, it finds nothing to do. The journal records who asked and why."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from holdfast.model.filter_match import matches
 from holdfast.model.guard import Guard
 from holdfast.model.instance import JournalEvent, Status
 from holdfast.model.listing import InstanceFilter
-from holdfast.model.stored import InstanceRow
+from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.model.work import EffectRef
-from holdfast.runtime.commits.jobs.base import CancelJob, Job, ResumeJob, RetryJob, found_again
+from holdfast.runtime.commits.jobs.base import Job
+from holdfast.runtime.commits.jobs.control import CancelJob, RetryJob
+from holdfast.runtime.commits.jobs.effect import resolve_lost_incidents
+from holdfast.runtime.commits.jobs.resume import ResumeJob
 
 
 class Asked:
-    """Who asks, why, and of which instances only."""
+    """The operator, the reason, and the filter that the instance must match."""
 
     __slots__ = ("condition", "who", "why")
 
@@ -36,7 +39,7 @@ class Asked:
 
 
 def still_fits(condition: InstanceFilter, row: InstanceRow | None, live: LiveInstance) -> bool:
-    """Whether the instance is one of those that were asked for, as it is now, jobs before this one included."""
+    """Whether the instance still matches the filter, including changes by earlier jobs of this batch."""
     if row is None:
         return False
     now = replace(
@@ -50,14 +53,14 @@ def still_fits(condition: InstanceFilter, row: InstanceRow | None, live: LiveIns
 
 
 class RetryVerb(RetryJob):
-    """Run what failed again: all of it or one activity, as it was or with edited inputs."""
+    """Runs failed activities again: all or one, with the same or with edited inputs."""
 
     __slots__ = ("activity", "asked", "condition", "inputs")
 
     def __init__(
-        self, instance_id: str, asked: Asked, activity: str | None = None, inputs: Mapping[str, Any] | None = None
+        self, key: InstanceKey, asked: Asked, activity: str | None = None, inputs: Mapping[str, Any] | None = None
     ) -> None:
-        super().__init__(instance_id)
+        super().__init__(key)
         self.condition = asked.condition
         self.asked = asked
         self.activity = activity
@@ -80,14 +83,14 @@ class RetryVerb(RetryJob):
 
 
 class AgainJob(RetryJob):
-    """A dead letter of an effect was replayed: run it again, if it is still failed."""
+    """Runs the effect of a replayed dead letter again, if it is still failed."""
 
     __slots__ = ("execution_id",)
 
-    quiet = True
+    is_hint = True
 
-    def __init__(self, instance_id: str, execution_id: int, **more: Any) -> None:
-        super().__init__(instance_id, **more)
+    def __init__(self, key: InstanceKey, execution_id: int, **more: Any) -> None:
+        super().__init__(key, **more)
         self.execution_id = execution_id
 
     def apply(self, live: LiveInstance) -> bool:
@@ -97,13 +100,13 @@ class AgainJob(RetryJob):
 
 
 class RecoverVerb(Job):
-    """Somebody's word: an effect that is held runs again. Its row is written anew, so that it runs where effects of this
-    process do; if the row is another one by now, somebody else was first."""
+    """Runs a held effect again. Its row is rewritten, so that it runs where effects of this process do; a conflict on the row
+    means that another request was first."""
 
     __slots__ = ("asked", "ref")
 
-    def __init__(self, instance_id: str, asked: Asked, ref: EffectRef) -> None:
-        super().__init__(instance_id)
+    def __init__(self, key: InstanceKey, asked: Asked, ref: EffectRef) -> None:
+        super().__init__(key)
         self.asked = asked
         self.ref = ref
 
@@ -114,7 +117,7 @@ class RecoverVerb(Job):
         if live.status.at_rest or request is None or activation is None or request.attempt > attempt:
             return False
         self.asked.note(live, "recover", activation)
-        found_again(live, execution_id)
+        resolve_lost_incidents(live, execution_id)
         activation.attempt = attempt + 1
         live.record_effect(activation, request.inputs, method=request.method, argument=request.argument)
         self.consumes_effect = self.ref
@@ -122,12 +125,12 @@ class RecoverVerb(Job):
 
 
 class SkipVerb(Job):
-    """Pass over an activity that failed or waits, as if it had completed."""
+    """Skips an activity that failed or waits, as if it had completed."""
 
     __slots__ = ("activity", "asked", "condition", "outcome")
 
-    def __init__(self, instance_id: str, asked: Asked, activity: str, outcome: Outcome = None) -> None:
-        super().__init__(instance_id)
+    def __init__(self, key: InstanceKey, asked: Asked, activity: str, outcome: Outcome = None) -> None:
+        super().__init__(key)
         self.condition = asked.condition
         self.asked = asked
         self.activity = activity
@@ -146,9 +149,9 @@ class ResumeVerb(ResumeJob):
     __slots__ = ("asked", "condition")
 
     def __init__(
-        self, instance_id: str, asked: Asked, bookmark_id: str, payload: Any, guards: tuple[Guard, ...] = ()
+        self, key: InstanceKey, asked: Asked, bookmark_id: str, payload: Any, guards: tuple[Guard, ...] = ()
     ) -> None:
-        super().__init__(instance_id, bookmark_id, payload, guards=guards)
+        super().__init__(key, bookmark_id, payload, guards=guards)
         self.condition = asked.condition
         self.asked = asked
 
@@ -166,8 +169,8 @@ class CancelVerb(CancelJob):
 
     __slots__ = ("asked", "condition")
 
-    def __init__(self, instance_id: str, asked: Asked, *, terminate: bool = False) -> None:
-        super().__init__(instance_id, "canceled", finalize=not terminate, quiet=True)
+    def __init__(self, key: InstanceKey, asked: Asked, *, terminate: bool = False) -> None:
+        super().__init__(key, "canceled", finalize=not terminate, is_hint=True)
         self.condition = asked.condition
         self.asked = asked
 
@@ -180,14 +183,14 @@ class CancelVerb(CancelJob):
 
 
 class NoteVerb(Job):
-    """Something was done about the instance from outside: for its journal."""
+    """Records an action from outside in the instance's journal."""
 
     __slots__ = ("asked", "data", "verb")
 
-    quiet = True
+    is_hint = True
 
-    def __init__(self, instance_id: str, asked: Asked, verb: str, **data: Any) -> None:
-        super().__init__(instance_id)
+    def __init__(self, key: InstanceKey, asked: Asked, verb: str, **data: Any) -> None:
+        super().__init__(key)
         self.asked = asked
         self.verb = verb
         self.data = data

@@ -1,4 +1,4 @@
-"""What people do to a task: claim, release, complete. Each is a change of the task's instance, journaled with who did it."""
+"""Jobs on human tasks: claim, release, complete. Each changes the instance of the task and journals the person."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from holdfast.execution import delivery
 from holdfast.execution.live import LiveInstance
 from holdfast.model.forms import check_answer
 from holdfast.model.instance import Bookmark, JournalEvent
+from holdfast.model.stored import InstanceKey
 from holdfast.model.tasks import Task, TaskState
-from holdfast.runtime.commits.jobs.base import ResumeJob
+from holdfast.runtime.commits.jobs.resume import ResumeJob
 from holdfast.runtime.commits.task_rows import find_task, with_task
 
 
 class TaskJob(ResumeJob):
-    """One act of one person. Raises what keeps them from it; nothing is changed then."""
+    """One action of one person. An error means that the action is not allowed and nothing was changed."""
 
     __slots__ = ("closed", "roles", "task_id", "who")
 
     verb = ""
 
     def __init__(
-        self, instance_id: str, task_id: str, who: str, roles: Collection[str] | None, payload: Any = None
+        self, key: InstanceKey, task_id: str, who: str, roles: Collection[str] | None, payload: Any = None
     ) -> None:
-        super().__init__(instance_id, "", payload)
+        super().__init__(key, "", payload)
         self.task_id = task_id
         self.who = who
         self.roles = roles
-        """None: whoever asks has seen to it that they may."""
+        """None: the caller has checked the permission."""
         self.closed: Task | None = None
-        """What the task is when the commit is written."""
+        """The task as the commit stores it."""
 
     def apply(self, live: LiveInstance) -> bool:
         self.closed, self.bookmark_id = None, ""

@@ -1,8 +1,8 @@
-"""What the nodes of a cluster count together for a limit: who holds how many, and what is left of the allowance per second.
+"""The ledger of a cluster-wide limit: which node holds how many places, and the tokens left for starts per second.
 
-Two things are counted so: places of a whole queue, which a node takes for many steps and keeps while it has work (`permits.py`),
-and places of one value of an input, each taken for one step (`places.py`). The numbers stand in records of the store that change
-by compare-and-set, so nobody counts past the limit; what a node that is not alive holds is free again.
+Two limits use it: `ClusterLimit` holds places of a whole queue, for many steps at once; `ClusterLimitPerValue` holds places of
+one value of an input, one for each step. The entries are records of the store that change by compare-and-set, so the nodes
+never exceed the limit together. Places of a node that is not alive are free again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import random
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,63 +19,79 @@ from msgspec.structs import replace
 from holdfast.errors import StoreError
 from holdfast.model.record_rows import RecordRow
 from holdfast.model.work import Owner
+from holdfast.ports import Store
+from holdfast.runtime.membership import Membership
+from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.steps.limits.spec import Limit
-
-if TYPE_CHECKING:
-    from holdfast.runtime.cluster.node import Node
 
 T = TypeVar("T")
 
 KIND = "limit"
-TRIES = 20
-JITTER = 0.01
-"""Seconds, at most, per lost compare-and-set."""
+UPDATE_ATTEMPTS_MAX = 20
+CONFLICT_JITTER_SECONDS = 0.01
+"""Longest pause per lost compare-and-set."""
 
 
-class Tally(Struct, frozen=True, kw_only=True):
+class LedgerEntry(Struct, frozen=True, kw_only=True):
     held: Mapping[str, int] = {}
-    """By node and life."""
+    """Places in use, by node and boot."""
     tokens: float
     filled: datetime
 
-    def at(self, now: datetime, alive: set[str], limit: Limit) -> Tally:
-        """Without the dead, its allowance filled up to now."""
+    def at(self, now: datetime, alive: set[str], limit: Limit) -> LedgerEntry:
+        """The entry without the places of dead nodes, its tokens filled up to now."""
         held = {name: count for name, count in self.held.items() if name in alive}
         gained = max(0.0, (now - self.filled).total_seconds()) * (limit.per_second or 0.0)
-        tokens = burst_of(limit) if limit.per_second is None else min(burst_of(limit), self.tokens + gained)
-        return Tally(held=held, tokens=tokens, filled=now)
+        tokens = limit.burst if limit.per_second is None else min(limit.burst, self.tokens + gained)
+        return LedgerEntry(held=held, tokens=tokens, filled=now)
 
-    def others(self, me: str) -> dict[str, int]:
-        return {name: count for name, count in self.held.items() if name != me}
-
-
-def burst_of(limit: Limit) -> float:
-    """What may begin at once after a pause."""
-    return max(1.0, limit.per_second or 0.0)
+    def held_by_others(self, holder: str) -> dict[str, int]:
+        return {name: count for name, count in self.held.items() if name != holder}
 
 
-def life(owner: Owner) -> str:
-    return f"{owner.node}.{owner.boot}"
+def full_entry(limit: Limit, now: datetime) -> LedgerEntry:
+    """The entry of a limit that no node has used."""
+    return LedgerEntry(tokens=limit.burst, filled=now)
 
 
 Change = Callable[[bytes | None, datetime, set[str]], tuple[bytes | None, T]]
-"""From what a record holds, the time and the lives that go on: what it shall hold (None: as it is), and the answer."""
+"""Computes, from the payload of a record, the time and the holders alive, the new payload (None: unchanged) and the answer."""
 
 
-async def agree(node: Node, record: str, change: Change[T], failed: str) -> T | None:
-    """Change a record together with others; None if others were always faster, or the store failed."""
-    try:
-        for attempt in range(TRIES):
-            store = node.store
-            now, row = await store.now(), await store.get_record(node.tenant, KIND, record)
-            alive = {life(item.owner) for item in await store.list_nodes() if item.alive_at(now)}
-            payload, answer = change(None if row is None else row.payload, now, alive)
-            if payload is None:
-                return answer
-            made = RecordRow(tenant=node.tenant, kind=KIND, id=record, created=now, updated=now, payload=payload)
-            if await store.put_record(made if row is None else replace(made, version=row.version + 1)):
-                return answer
-            await asyncio.sleep(random.uniform(0, JITTER * (attempt + 1)))
-    except StoreError:
-        node.outage.warn("%s could not be read", failed)
-    return None
+class Ledger:
+    """The records of limits of one tenant."""
+
+    def __init__(self, store: Store, membership: Membership, log: OutageLog, tenant: str) -> None:
+        self._store = store
+        self._membership = membership
+        self._log = log
+        self._tenant = tenant
+
+    @property
+    def holder(self) -> str:
+        """The name under which this node holds places."""
+        return _holder(self._membership.owner)
+
+    async def update(self, record: str, change: Change[T], limit_name: str) -> T | None:
+        """Change a record by compare-and-set; None if other nodes won every time, or the store failed."""
+        store = self._store
+        try:
+            for attempt in range(UPDATE_ATTEMPTS_MAX):
+                now, row = await store.now(), await store.get_record(self._tenant, KIND, record)
+                alive = {_holder(item.owner) for item in await store.list_nodes() if item.alive_at(now)}
+                payload, answer = change(None if row is None else row.payload, now, alive)
+                if payload is None:
+                    return answer
+                changed = RecordRow(
+                    tenant=self._tenant, kind=KIND, id=record, created=now, updated=now, payload=payload
+                )
+                if await store.put_record(changed if row is None else replace(changed, version=row.version + 1)):
+                    return answer
+                await asyncio.sleep(random.uniform(0, CONFLICT_JITTER_SECONDS * (attempt + 1)))
+        except StoreError:
+            self._log.warning("%s could not be read", limit_name)
+        return None
+
+
+def _holder(owner: Owner) -> str:
+    return f"{owner.node}.{owner.boot}"

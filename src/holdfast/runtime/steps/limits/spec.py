@@ -1,9 +1,8 @@
-"""How much a worker takes from a queue: so many at a time, so many per second."""
+"""Limits of queues as settings declare them: steps at a time, and starts per second."""
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -18,17 +17,22 @@ _WRITTEN = re.compile(
 
 
 class Limit(Struct, frozen=True, kw_only=True):
-    """Of one queue, on one node or on all together."""
+    """The limit of one queue, on one node or in the whole cluster."""
 
     concurrency: int | None = None
     per_second: float | None = None
-    each: Mapping[str, Limit] = {}
-    """For each value of an input, by its name."""
+    per_value: Mapping[str, Limit] = {}
+    """Limits for each value of an input, by the name of the input."""
 
     @property
-    def of_all(self) -> bool:
-        """Whether it limits the queue as a whole."""
+    def covers_queue(self) -> bool:
+        """Whether the queue as a whole is limited, not only the values of an input."""
         return self.concurrency is not None or self.per_second is not None
+
+    @property
+    def burst(self) -> float:
+        """Steps that may start at once after a pause."""
+        return max(1.0, self.per_second or 0.0)
 
 
 def parse_limits(text: str) -> dict[str, Limit]:
@@ -48,36 +52,8 @@ def parse_limits(text: str) -> dict[str, Limit]:
             raise SettingsError(f"'{part}' lets nothing through. Leave the queue out of `queues` instead.")
         limit, known = Limit(concurrency=concurrency, per_second=rate), found.get(written["queue"], Limit())
         found[written["queue"]] = (
-            replace(known, each={**known.each, written["input"]: limit})
+            replace(known, per_value={**known.per_value, written["input"]: limit})
             if written["input"]
-            else replace(limit, each=known.each)
+            else replace(limit, per_value=known.per_value)
         )
     return found
-
-
-class Allowance:
-    """What a limit allows now. A pause is no credit: after it, at most one second's worth goes at once."""
-
-    def __init__(self, limit: Limit) -> None:
-        self._limit = limit
-        self._filled = time.monotonic()
-        self._tokens = self._burst = max(1.0, limit.per_second or 0.0)
-
-    def room(self, taken: int) -> int:
-        """How many more may begin, with so many at work."""
-        limit = self._limit
-        free = 1_000_000 if limit.concurrency is None else limit.concurrency - taken
-        if limit.per_second is None:
-            return free
-        now = time.monotonic()
-        self._tokens = min(self._burst, self._tokens + (now - self._filled) * limit.per_second)
-        self._filled = now
-        return min(free, int(self._tokens))
-
-    def take(self, count: int) -> None:
-        self._tokens -= count
-
-    @property
-    def patience(self) -> float:
-        """Seconds until it is worth to look again."""
-        return 1.0 if self._limit.per_second is None else min(1.0, 1.0 / self._limit.per_second)

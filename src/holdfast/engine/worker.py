@@ -1,7 +1,7 @@
-"""A worker: nodes that take work from a store and a transport until they are told to stop, then drain.
+"""A worker: nodes that take work from a store and a transport until they are stopped, then drain.
 
-One node per tenant: work of one tenant never waits behind the backlog of another, since each has its own queues and its own
-share of what this process does.
+It runs one node per tenant: work of one tenant never waits behind the backlog of another, since each node has its own queues and
+its own concurrency.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.model.work import DEFAULT_QUEUE
 from holdfast.ports import Store, Transport
-from holdfast.runtime.cluster.plugin_tasks import Background
-from holdfast.runtime.facade import Runtime
+from holdfast.runtime.cluster.plugin_tasks import PluginTasks
 
 logger = logging.getLogger("holdfast")
 
@@ -27,17 +27,17 @@ logger = logging.getLogger("holdfast")
 class WorkerOptions(Struct, frozen=True, kw_only=True):
     name: str
     queues: tuple[str, ...] = (DEFAULT_QUEUE,)
-    """Those that it serves. `default` is the one of starts, resumes and timers."""
+    """Queues that the worker serves. Starts, resumes and timers use the queue `default`."""
     tenants: tuple[str, ...] = (DEFAULT_TENANT,)
     concurrency: int | None = None
-    """Steps at a time, per tenant; None: as the settings say."""
+    """Concurrent steps per tenant; None: the settings decide."""
     drain_limit: timedelta = timedelta(seconds=30)
 
 
 class WorkerEngine(Protocol):
-    """What a worker needs of an engine."""
+    """The part of an engine that a worker uses."""
 
-    background: Background
+    background: PluginTasks
     """Start-up and recurring tasks of plugins."""
 
     def store(self, url: str | None = None) -> Store: ...
@@ -52,8 +52,9 @@ class WorkerEngine(Protocol):
         node: str = ...,
         queues: Sequence[str] = ...,
         placement: Any = ...,
+        step_concurrency: int | None = ...,
         second_handle: Callable[[], Store] | None = ...,
-    ) -> Runtime: ...
+    ) -> ManagedRuntime: ...
 
 
 class Worker:
@@ -66,27 +67,27 @@ class Worker:
         transport: str | None = None,
         workflows: Sequence[Any] = (),
     ) -> None:
-        """`store` and `transport` are addresses; without one, the settings'. `workflows` are published first."""
+        """`store` and `transport` are addresses; None: the settings decide. `workflows` are published first."""
         self._engine = engine
         self._options = options
         self._store = store
         self._transport = transport
         self._workflows = tuple(workflows)
         self._stopping = asyncio.Event()
-        self.runtimes: list[Runtime] = []
+        self.runtimes: list[ManagedRuntime] = []
         self.is_open = False
-        """It takes work, or drains: its store may be asked."""
+        """The worker takes work or drains; its store is open."""
 
     @property
     def is_stopping(self) -> bool:
         return self._stopping.is_set()
 
     def stop(self) -> None:
-        """Drain and end; may be called by a signal handler of the loop."""
+        """Drain and end; safe to call from a signal handler of the event loop."""
         self._stopping.set()
 
     async def run(self, on_ready: Callable[[Worker], None] | None = None) -> bool:
-        """Work until `stop`; whether everything in hand ended within the limit."""
+        """Work until `stop`; returns whether all work in hand ended within the limit."""
         async with AsyncExitStack() as stack:
             await self._open(stack)
             self.is_open = True
@@ -95,9 +96,7 @@ class Worker:
                 on_ready(self)
             await self._stopping.wait()
             logger.info("worker %s drains", self._options.name)
-            drained = await asyncio.gather(
-                *(runtime.node.drain(self._options.drain_limit) for runtime in self.runtimes)
-            )
+            drained = await asyncio.gather(*(runtime.drain(self._options.drain_limit) for runtime in self.runtimes))
         return all(drained)
 
     def _close(self) -> None:
@@ -119,10 +118,9 @@ class Worker:
                 node=f"{options.name}.{tenant}" if tenant else options.name,
                 queues=options.queues,
                 placement=engine.placement(transport),
+                step_concurrency=options.concurrency,
                 second_handle=engine.second_handle(self._store),
             )
-            if options.concurrency is not None:
-                runtime.node.steps.concurrency = options.concurrency
             await stack.enter_async_context(runtime)
             for workflow in self._workflows:
                 await runtime.definitions.deploy(workflow)

@@ -1,4 +1,4 @@
-"""The life of an application: opens its store, joins the cluster, offers its workflows, takes work; and back."""
+"""The host of an application: opens its store, joins the cluster, publishes its workflows and takes work."""
 
 from __future__ import annotations
 
@@ -9,28 +9,27 @@ import socket
 from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.errors import HoldfastError
+from holdfast.management.definitions.providers import CodeProvider, FileProvider
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.ports import Store, Transport
-from holdfast.runtime.task_end import end
+from holdfast.runtime.service import end_tasks
 
-if TYPE_CHECKING:
-    from holdfast.runtime.facade import Runtime
-
-MakeRuntime = Callable[[Store, Transport | None], "Runtime"]
+MakeRuntime = Callable[[Store, Transport | None], ManagedRuntime]
 
 
 _numbers = itertools.count(1)
 
 
 def node_name() -> str:
-    """Host and process, and a number from the second application of a process on: a name that nobody else has."""
+    """A unique node name: host and process, with a number from the second application of a process on."""
     number = next(_numbers)
     return f"{socket.gethostname()[:40]}-{os.getpid()}" + (f"-{number}" if number > 1 else "")
 
 
-class Hosting:
+class Host:
     def __init__(
         self,
         *,
@@ -49,7 +48,7 @@ class Hosting:
         self._files = tuple(files)
         self._watch = watch
         self._worker = worker
-        self._runtime: Runtime | None = None
+        self._runtime: ManagedRuntime | None = None
         self._stack = AsyncExitStack()
 
     @property
@@ -57,7 +56,7 @@ class Hosting:
         return self._runtime is not None
 
     @property
-    def runtime(self) -> Runtime:
+    def runtime(self) -> ManagedRuntime:
         if self._runtime is None:
             if self._store is None:
                 raise HoldfastError(
@@ -68,7 +67,7 @@ class Hosting:
         return self._runtime
 
     async def open(self) -> None:
-        """Store, node, definitions, work: in this order, and undone in the other if one of them fails."""
+        """Open store, node, definitions and intake, in this order; undone in reverse order if one of them fails."""
         if self._store is None:
             return
         store = self._store()
@@ -86,17 +85,15 @@ class Hosting:
             self._runtime = runtime
             self._stack = stack.pop_all()
 
-    async def _provide(self, runtime: Runtime, stack: AsyncExitStack) -> None:
-        """All of them or none: what is wrong with one is told before any is published."""
-        from holdfast.management.definitions.providers import CodeProvider, FileProvider
-
+    async def _provide(self, runtime: ManagedRuntime, stack: AsyncExitStack) -> None:
+        """Publish all definitions or none: problems are raised before the first one is published."""
         code, files = CodeProvider(self._workflows), FileProvider(self._files)
         await files.rehearse(runtime.definitions, await code.rehearse(runtime.definitions))
         await code.provide(runtime.definitions)
         await files.provide(runtime.definitions)
         if self._watch and self._files:
             task = asyncio.get_running_loop().create_task(files.watch(runtime.definitions), name="holdfast-files")
-            stack.push_async_callback(end, [task])
+            stack.push_async_callback(end_tasks, [task])
 
     async def close(self) -> None:
         try:

@@ -1,0 +1,20 @@
+"""Exceptions of effects as data."""
+
+from __future__ import annotations
+
+from holdfast.errors import ActivityTimeout
+from holdfast.execution.faults import error_names, source_of, type_name
+from holdfast.execution.record import EffectFailure
+
+
+def failure(error: BaseException) -> EffectFailure:
+    """An exception as data, together with the exception for callers in this process."""
+    names = error_names(error)
+    return EffectFailure(
+        type=type_name(error),
+        message=str(error),
+        bases=names[1:],
+        source=source_of(error),
+        cause="timeout" if isinstance(error, ActivityTimeout) else "fault",
+        error=error,
+    )

@@ -1,0 +1,17 @@
+"""The engine as `management` uses it: it parses, validates and compiles definitions, and offers workflows as activities."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from holdfast.execution.plan import Plan
+from holdfast.management.definitions.workflow_as_activity import Shelf
+from holdfast.model.definition import Definition
+from holdfast.model.problem import Problem
+from holdfast.runtime.plans.triggers import Workshop
+
+
+class Engine(Workshop, Shelf, Protocol):
+    def definition(self, workflow: Any) -> Definition: ...
+    def plan(self, workflow: Any) -> Plan: ...
+    def validate(self, workflow: Any) -> list[Problem]: ...

@@ -1,0 +1,68 @@
+"""Launches an effect that this node owns: the normal path of steps, and the last part of a takeover."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from msgspec.structs import replace
+
+from holdfast.model.stored import InstanceKey, InstanceRow
+from holdfast.model.work import EffectRow
+from holdfast.runtime.commits.instance_cache import InstanceCache
+from holdfast.runtime.commits.instance_reader import InstanceReader
+from holdfast.runtime.effects.running import RunningEffects
+
+BuryPoison = Callable[[EffectRow, int], Awaitable[bool]]
+"""Buries an effect that ends processes; called with the row and the number of lost attempts."""
+
+
+class EffectLauncher:
+    def __init__(
+        self, cache: InstanceCache, reader: InstanceReader, running: RunningEffects, bury_poison: BuryPoison
+    ) -> None:
+        self._cache = cache
+        self._reader = reader
+        self._running = running
+        self._bury_poison = bury_poison
+
+    async def launch(self, row: EffectRow) -> None:
+        """Run the effect with the inputs that its instance recorded.
+
+        The cached state is used if it recorded this attempt: only the recorded call is taken from it, and the effect row
+        decides about the attempt. Otherwise the stored state is used.
+        """
+        key = InstanceKey(row.tenant, row.instance_id)
+        cached = self._cache.get(key)
+        if cached is not None:
+            values = await self._cache.values_of(key, cached)
+            if await self._run(key, row, cached, values, only_recorded=True):
+                return
+        stored, values = await self._cache.state(key)
+        await self._run(key, row, stored, values)
+
+    async def _run(
+        self,
+        key: InstanceKey,
+        row: EffectRow,
+        stored: InstanceRow,
+        values: Mapping[str, bytes],
+        *,
+        only_recorded: bool = False,
+    ) -> bool:
+        """Whether there is nothing left to do. `only_recorded`: only if this state holds the attempt of the row."""
+        plan = await self._reader.plan(key.tenant, stored.content)
+        live = self._reader.decode(stored, plan, values)
+        request = live.effects.get(row.execution)
+        if only_recorded and (request is None or request.attempt != row.attempt):
+            return False
+        if request is None or self._running.has((key, row.execution)):
+            return True  # Canceled between the two reads, or started meanwhile.
+        lost_attempts = row.attempt - request.attempt
+        if lost_attempts and await self._bury_poison(
+            replace(row, activity_id=request.activity_id), lost_attempts
+        ):  # The activity may have another id since a migration.
+            return True
+        request.attempt = live.waiters[row.execution].attempt = row.attempt
+        live.new_effects, live.canceled_effects = [], []
+        self._running.run(key, live, request)
+        return True

@@ -1,0 +1,112 @@
+"""Reads of instances of one tenant, and waits for their changes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from holdfast.errors import InstanceNotFound
+from holdfast.model.instance import JournalEntry
+from holdfast.model.stored import InstanceKey, InstanceRow
+from holdfast.runtime import waits
+from holdfast.runtime.commits.instance_watch import InstanceWatch
+from holdfast.runtime.commits.large_values import is_split
+from holdfast.runtime.commits.state_codec import decode_journal
+from holdfast.runtime.parts import RuntimeParts
+from holdfast.runtime.plans.plan_cache import PlanCache
+from holdfast.runtime.result import RunResult
+from holdfast.runtime.stimuli.router import StimulusRouter
+
+
+class InstanceReads:
+    """The part of the facade that changes nothing."""
+
+    def __init__(self, parts: RuntimeParts, tenant: str) -> None:
+        self._parts = parts
+        self.tenant = tenant
+        self.store = parts.store
+        self.reader = parts.reader
+
+    @property
+    def plans(self) -> PlanCache:
+        return self._parts.plans.of(self.tenant)
+
+    @property
+    def watch(self) -> InstanceWatch:
+        return self._parts.in_hand.watch
+
+    @property
+    def router(self) -> StimulusRouter:
+        return self._parts.router
+
+    def key(self, instance_id: str) -> InstanceKey:
+        return InstanceKey(self.tenant, instance_id)
+
+    def works_on(self, instance_id: str) -> bool:
+        """Whether a job, an effect or a claim of the instance is in hand here."""
+        return self._parts.in_hand.has(self.key(instance_id))
+
+    # -- read ----------------------------------------------------------------------------------------------------------
+
+    async def row(self, instance_id: str) -> InstanceRow:
+        """The stored row; raises `InstanceNotFound`."""
+        return await self.reader.row(self.key(instance_id))
+
+    async def read(self, instance_id: str) -> RunResult:
+        """The instance as it is stored."""
+        return await self.reader.result(self.key(instance_id))
+
+    async def read_with_row(self, instance_id: str) -> tuple[InstanceRow, RunResult]:
+        """The stored row and the instance, both of the same version."""
+        row, live = await self.reader.live(self.key(instance_id))
+        return row, RunResult(live, [], {})
+
+    async def find(self, instance_id: str) -> RunResult | None:
+        """The instance as it is stored; None if there is none (yet)."""
+        try:
+            return await self.read(instance_id)
+        except InstanceNotFound:
+            return None
+
+    async def journal(self, instance_id: str, *, after: int = 0, limit: int = 1000) -> list[JournalEntry]:
+        """The journal entries of at most `limit` commits whose version is above `after`, in order."""
+        row = await self.row(instance_id)
+        plan = await self.plans.plan(row.content)
+        segments = await self.store.read_journal(self.tenant, instance_id, after=after, limit=limit)
+        return [entry for segment in segments for entry in decode_journal(segment.data, plan, segment.first)]
+
+    def keep_read(self, row: InstanceRow) -> None:
+        """Cache a row that was read, unless a later version is cached."""
+        self._parts.cache.keep_read(InstanceKey(row.tenant, row.id), row)
+
+    def cached_row(self, instance_id: str) -> InstanceRow | None:
+        """The cached row; it may be out of date."""
+        return self._parts.cache.get(self.key(instance_id))
+
+    def forget(self, instance_id: str) -> None:
+        """Drop the cached row of an instance that was deleted or replaced."""
+        self._parts.cache.forget(self.key(instance_id))
+
+    # -- wait ----------------------------------------------------------------------------------------------------------
+
+    async def settle(self, instance_id: str) -> RunResult:
+        """Wait until this node does not work on the instance any more, then read it."""
+        ended = await self.watch.rest(self.key(instance_id))
+        if ended is None or is_split(ended.state):
+            return await self.read(instance_id)
+        return RunResult(self.reader.decode(ended, await self.plans.plan(ended.content), {}), [], {})
+
+    async def settled(self, instance_id: str) -> None:
+        await self.watch.rest(self.key(instance_id))
+
+    async def wait_burst(self, instance_id: str, limit: timedelta, *, above: int = 0) -> str:
+        """Wait until the instance has ended or waits for something outside, at a version above `above`, on any node; returns
+        its status then, or at the limit."""
+        return await waits.burst(self.store, self.reader, self.key(instance_id), limit, above)
+
+    async def wait_settled(self, stimulus_id: str, limit: timedelta) -> bool:
+        """Wait until this node has routed a stimulus; False at the limit."""
+        return await waits.routed(self.router.settled, stimulus_id, limit)
+
+    async def wait_at_rest(self, instance_id: str) -> RunResult:
+        """Wait until the instance has ended, on any node."""
+        return await waits.at_rest(self.store, lambda: self.read(instance_id))

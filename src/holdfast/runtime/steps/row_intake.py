@@ -1,0 +1,105 @@
+"""Takes steps from the work table: all steps, or with a broker those that the broker could not delay."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+
+from holdfast.execution.live import LiveInstance
+from holdfast.model.stored import InstanceRow
+from holdfast.model.work import EffectRow, WorkRow
+from holdfast.ports import Store
+from holdfast.runtime.commits.placement import STEP_QUEUE, step_priority, step_row
+from holdfast.runtime.commits.spent_rows import SpentRows
+from holdfast.runtime.observability.outage_log import OutageLog
+from holdfast.runtime.plans.plans import Plans
+from holdfast.runtime.queue_watch import QueueWatch
+from holdfast.runtime.service import NOW, BackgroundTasks, PeriodicService
+from holdfast.runtime.steps.capacity import StepCapacity
+from holdfast.runtime.steps.queue_share import QueueShare
+from holdfast.runtime.steps.runner import StepRunner
+from holdfast.runtime.steps.tickets import RowTicket
+
+RETRY_INTERVAL = timedelta(seconds=1)
+"""Pause after a read of the table that failed."""
+
+
+class RowIntake:
+    def __init__(
+        self,
+        store: Store,
+        plans: Plans,
+        spent: SpentRows,
+        runner: StepRunner,
+        capacity: StepCapacity,
+        shares: Sequence[QueueShare],
+        background: BackgroundTasks,
+        log: OutageLog,
+    ) -> None:
+        self._store = store
+        self._plans = plans
+        self._spent = spent
+        self._runner = runner
+        self._capacity = capacity
+        self._background = background
+        self._by_queue = {STEP_QUEUE + queue: share for share in shares for queue in share.queues}
+        self.services = [self._service(share, log) for share in shares]
+
+    def _service(self, share: QueueShare, log: OutageLog) -> PeriodicService:
+        queues = [STEP_QUEUE + queue for queue in share.queues]
+        return PeriodicService(
+            "step-rows",
+            partial(self._take, share, queues, QueueWatch(self._store, queues)),
+            every=RETRY_INTERVAL,
+            failure="steps could not be read from the work table",
+            log=log,
+        )
+
+    def take_committed(self, live: LiveInstance, instance: InstanceRow, effects: Sequence[EffectRow]) -> None:
+        """Start steps that this node has just committed and serves itself, without a read of the table.
+
+        It starts as many as have room, of queues without a limit of the cluster. The intake takes the others from the table.
+        """
+        rows = [step_row(row, instance.content, row.created, step_priority(live.plan, row)) for row in effects]
+        for row in sorted(rows, key=lambda row: -row.priority):
+            share = self._by_queue.get(row.queue)
+            if (
+                share is not None and share.cluster_limit is None and row.id not in share.starting
+                and row.created <= instance.updated and self._capacity.room(share) > 0
+            ):  # fmt: skip
+                self._start(row, share)
+
+    async def _take(self, share: QueueShare, queues: Sequence[str], watch: QueueWatch) -> timedelta:
+        if not await watch.is_due():
+            await watch.wait()
+            return NOW  # Places are reserved only for work that exists.
+        reserved = await self._capacity.reserve(share)
+        rows: list[WorkRow] = []
+        try:
+            # Rows that are being taken stay in the table until they are deleted: claim past them.
+            async with self._store.claim(queues, reserved + len(share.starting), lacking=self._plans.lacking) as claim:
+                found = [row for row in claim.rows if row.id not in share.starting][:reserved]
+            rows = found
+            for row in rows:
+                self._start(row, share)
+        finally:
+            self._capacity.settle(share, reserved, len(rows))
+        if not rows:
+            await watch.wait()
+        return NOW
+
+    def _start(self, row: WorkRow, share: QueueShare) -> None:
+        share.begin(row.id)
+        self._background.start(self._run(row, share))
+
+    async def _run(self, row: WorkRow, share: QueueShare) -> None:
+        ticket = RowTicket(self._store, self._spent, row)
+        try:
+            await self._runner.run(ticket, share)
+            if ticket.deletion is not None:
+                await asyncio.wait([ticket.deletion])
+        finally:
+            share.starting.discard(row.id)
+            self._capacity.freed(share)
