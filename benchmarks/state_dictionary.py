@@ -207,7 +207,7 @@ async def samples(here: World) -> list[bytes]:
         for _ in range(EACH):
             answer = await here.runtime.start(workflow, {name: make(draw)})
             assert answer.result is not None
-            row = await here.runtime.node.row(answer.result.instance_id)
+            row = await here.runtime.row(answer.result.instance_id)
             found.append(row.state)
             found += [segment.data for segment in await here.store.read_journal(row.tenant, row.id)]
     return found

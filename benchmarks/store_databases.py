@@ -19,9 +19,9 @@ import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
 
 from benchmarks import ours
 from benchmarks.figures import Unmeasurable
+from holdfast.engine.garbage_collector import calm_collector
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.ports import Store
-from holdfast.runtime.facade import Runtime
-from holdfast.runtime.garbage_collector import calm_collector
 from tests.support.services.availability import ServiceMissing
 from tests.support.services.postgresql import postgres_database
 
@@ -66,7 +66,7 @@ class World:
 
     database: Database
     store: Store
-    runtime: Runtime
+    runtime: ManagedRuntime
     processor: Processor
 
 

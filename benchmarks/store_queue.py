@@ -89,7 +89,7 @@ async def _consumer(here: World) -> int:
         async with here.store.claim([QUEUE], TAKE) as claim:
             if not claim.rows:
                 return taken
-            commit = Commit(burst_id=here.runtime.node.next_id(), work_consumed=tuple(row.id for row in claim.rows))
+            commit = Commit(burst_id=here.runtime.new_id(), work_consumed=tuple(row.id for row in claim.rows))
             (outcome,) = await claim.commit([commit])
             taken += len(claim.rows) if isinstance(outcome, Committed) else 0
 

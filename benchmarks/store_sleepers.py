@@ -154,7 +154,7 @@ async def _model(here: World, who: Sleepers) -> _Model:
         sleeper(), {"wanted": who.event(0)}, instance_id=who.identity(0), correlation_id=who.correlation(0)
     )
     assert answer.result is not None
-    row = await here.runtime.node.row(answer.result.instance_id)
+    row = await here.runtime.row(answer.result.instance_id)
     (mark,) = await here.store.bookmarks_of(row.tenant, row.id)
     (segment,) = await here.store.read_journal(row.tenant, row.id)
     assert mark.key == _key(who.event(0))

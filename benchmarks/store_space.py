@@ -80,7 +80,7 @@ async def _put_to_sleep(place: Database) -> tuple[int, int]:
         answer = await runtime.start(workflow, {"order": order(0)})
         assert answer.result is not None
         assert answer.result.status is Status.SUSPENDED
-        state = len((await runtime.node.row(answer.result.instance_id)).state)
+        state = len((await runtime.row(answer.result.instance_id)).state)
     before = await _used(place)
     async with world(place) as here:
         for first in range(1, ASLEEP + 1, TOGETHER):

@@ -128,7 +128,7 @@ async def contenders(here: World) -> AsyncIterator[dict[str, Turn]]:
 async def _sizes(here: World) -> Sizes:
     answer = await here.runtime.start(ten_activities())
     assert answer.result is not None
-    return await sizes_of(here.store, await here.runtime.node.row(answer.result.instance_id))
+    return await sizes_of(here.store, await here.runtime.row(answer.result.instance_id))
 
 
 @asynccontextmanager

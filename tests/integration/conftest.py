@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.stored import InstanceKey
 from holdfast.persistence import store_from_url
-from holdfast.ports import Store
+from holdfast.ports import Outlet, Store
 from holdfast.runtime.commits.placement import Placement
-from holdfast.runtime.facade import Runtime
+from tests.support.node import node_of
 from tests.support.probe import probe
 from tests.support.services.availability import Needed
 from tests.support.services.mysql import mysql_database
@@ -32,7 +33,7 @@ class Cluster:
     def __init__(self, url: str) -> None:
         self.url = url
         self.tenant = f"t{next(_TENANTS)}"
-        self._nodes: list[tuple[Runtime, Store]] = []
+        self._nodes: list[tuple[ManagedRuntime, Store]] = []
         self._memory: Store | None = None
 
     async def store(self) -> Store:
@@ -53,35 +54,41 @@ class Cluster:
         engine: Holdfast | None = None,
         queues: tuple[str, ...] = ("default",),
         placement: Placement | None = None,
+        outlets: tuple[Outlet, ...] = (),
         **engine_options: Any,
-    ) -> Runtime:
+    ) -> ManagedRuntime:
         store = await self.store()
         engine = engine or Holdfast(entry_points=False, **engine_options)
         runtime = engine.runtime_on(
-            store, tenant=self.tenant, node=f"{self.tenant}-{name}", queues=queues, placement=placement
+            store,
+            tenant=self.tenant,
+            node=f"{self.tenant}-{name}",
+            queues=queues,
+            placement=placement,
+            outlets=outlets,
         )
-        runtime.node.heart.time_to_live = time_to_live
-        await runtime.node.start()
+        runtime.liveness.time_to_live = time_to_live
+        await node_of(runtime).start()
         if work:
-            runtime.node.take_work()
+            node_of(runtime).take_work()
         self._nodes.append((runtime, store))
         return runtime
 
-    async def died(self, runtime: Runtime) -> None:
+    async def died(self, runtime: ManagedRuntime) -> None:
         """For the cluster this node is dead from now on, though its process goes on: the worst kind."""
-        await runtime.node.store.register_node(runtime.node.name, time_to_live=timedelta(0))
+        await runtime.store.register_node(runtime.membership.name, time_to_live=timedelta(0))
 
     async def close(self) -> None:
         for runtime, store in self._nodes:
-            await runtime.node.stop()
+            await node_of(runtime).stop()
             await store.close()
 
     # -- what must hold ------------------------------------------------------------------------------------------------
 
-    async def check(self, runtime: Runtime, instance_id: str) -> None:
+    async def check(self, runtime: ManagedRuntime, instance_id: str) -> None:
         """Every commit has its segment; journal entries are numbered without a gap; rows fit the state."""
-        store = runtime.node.store
-        row = await runtime.node.row(instance_id)
+        store = runtime.store
+        row = await runtime.row(instance_id)
         segments = await store.read_journal(self.tenant, instance_id, limit=10_000)
         journal = await runtime.journal(instance_id, limit=10_000)
         assert [entry.sequence for entry in journal] == list(range(len(journal)))

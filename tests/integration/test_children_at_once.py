@@ -32,7 +32,7 @@ async def children(runtime: Any, identity: str) -> list[str]:
 async def settled(runtime: Any, identity: str, status: Status) -> Any:
     seen = 0
     while (result := await runtime.find(identity)) is None or result.status is not status:
-        seen = await runtime.node.store.wait_for_change(seen, timedelta(seconds=1))
+        seen = await runtime.store.wait_for_change(seen, timedelta(seconds=1))
     return result
 
 

@@ -36,7 +36,7 @@ async def effect_of(flow: Workflow, inputs: dict[str, str]) -> tuple[EffectRow, 
         started = await runtime.start(flow, inputs)
         assert started.result is not None
         (row,) = await store.effects_of("", started.result.instance_id)
-        plan = await runtime.node.pins.plan((await runtime.node.row(row.instance_id)).content)
+        plan = await runtime.plans.plan((await runtime.row(row.instance_id)).content)
         return row, step_priority(plan, row)
 
 

@@ -13,6 +13,7 @@ from holdfast.api import ActivationStrategy
 from holdfast.model.instance import JournalEvent
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import WorkKind, queue_of
+from tests.support.node import node_of
 
 
 def child(**options: Any) -> Workflow:
@@ -42,7 +43,7 @@ async def settled(runtime: Any, identity: str, status: Status) -> Any:
     """Wait until the instance has this status, wherever it runs."""
     seen = 0
     while (result := await runtime.read(identity)).status is not status:
-        seen = await runtime.node.store.wait_for_change(seen, timedelta(seconds=1))
+        seen = await runtime.store.wait_for_change(seen, timedelta(seconds=1))
     return result
 
 
@@ -60,8 +61,8 @@ async def test_a_parent_waits_for_its_child(cluster: Any) -> None:
 
     done = await settled(a, identity, Status.FINISHED)
     assert done.outputs["answer"]["outputs"] == {"double": 42}
-    assert (await a.node.row(child_id)).parent_id == identity
-    assert (await a.node.store.stats(cluster.tenant)).work_ready == 0
+    assert (await a.row(child_id)).parent_id == identity
+    assert (await a.store.stats(cluster.tenant)).work_ready == 0
     for one in (identity, child_id):
         await cluster.check(b, one)
 
@@ -85,11 +86,11 @@ async def test_a_parent_that_does_not_wait_goes_on(cluster: Any) -> None:
 
 async def test_another_node_starts_the_child_of_one_that_died(cluster: Any) -> None:
     a = await cluster.node("a", definitions=[child()])
-    a.node.uptake.take_own = lambda rows: None  # It dies after the commit.
+    node_of(a).components.poller._does_own = False  # It dies after the commit.
     waiting = (await a.start(parent())).result
     b = await cluster.node("b", definitions=[child()], work=True)
     child_id = child_of(waiting)
-    store, seen = b.node.store, 0
+    store, seen = b.store, 0
     while child_id not in {mark.instance_id for mark in await store.bookmarks_of(cluster.tenant, child_id)}:
         seen = await store.wait_for_change(seen, timedelta(seconds=1))
     await b.resume(child_id)
@@ -111,11 +112,11 @@ async def test_canceling_a_parent_cancels_its_child(cluster: Any) -> None:
 
 async def test_a_parent_canceled_at_once_starts_no_child(cluster: Any) -> None:
     a = await cluster.node("a", definitions=[child()])
-    a.node.uptake.take_own = lambda rows: None
+    node_of(a).components.poller._does_own = False
     waiting = (await a.start(parent())).result
     await a.cancel(waiting.instance_id)
     b = await cluster.node("b", definitions=[child()], work=True)
-    store, seen = b.node.store, 0
+    store, seen = b.store, 0
     while (await store.stats(cluster.tenant)).work_ready:
         seen = await store.wait_for_change(seen, timedelta(seconds=1))
     with pytest.raises(LookupError):
@@ -136,7 +137,7 @@ async def test_a_child_that_cannot_start_faults_its_parent(cluster: Any) -> None
     ended = await a.wait_at_rest(identity)
     assert ended.status is Status.FAULTED
     assert "nowhere" in ended.incidents[0].message
-    assert (await a.node.store.stats(cluster.tenant)).work_ready == 0
+    assert (await a.store.stats(cluster.tenant)).work_ready == 0
 
 
 async def test_a_child_whose_place_is_taken_faults_its_parent(cluster: Any) -> None:
@@ -171,32 +172,32 @@ async def test_many_children_of_one_parent(cluster: Any) -> None:
     identity = (await nodes[0].start(many)).result.instance_id
     ended = await nodes[1].wait_at_rest(identity)
     assert ended.outputs == {"count": 50}
-    assert (await nodes[0].node.row(identity)).version <= 51
+    assert (await nodes[0].row(identity)).version <= 51
     await cluster.check(nodes[0], identity)
 
 
 async def test_a_cancel_that_comes_before_its_child_is_not_lost(cluster: Any) -> None:
     """Somebody has the start row in hand while the parent is canceled: the child is started, and canceled then."""
     a = await cluster.node("a", definitions=[child()])
-    a.node.uptake.take_own = lambda rows: None
+    node_of(a).components.poller._does_own = False
     waiting = (await a.start(parent())).result
     child_id = child_of(waiting)
-    export = await a.node.store.export_instance(cluster.tenant, child_id)
+    export = await a.store.export_instance(cluster.tenant, child_id)
     assert export is None
-    async with a.node.store.claim([queue_of(cluster.tenant)], 10) as claim:
+    async with a.store.claim([queue_of(cluster.tenant)], 10) as claim:
         (start,) = claim.rows
     await a.cancel(waiting.instance_id)
-    await a.node.store.enqueue([start])  # It could not be dropped.
-    async with a.node.store.claim([queue_of(cluster.tenant)], 10) as claim:
+    await a.store.enqueue([start])  # It could not be dropped.
+    async with a.store.claim([queue_of(cluster.tenant)], 10) as claim:
         cancel = next(row for row in claim.rows if row.kind == WorkKind.CANCEL)
 
-    a.node.uptake.take([cancel])
-    a.node.uptake.take([start])
-    a.node.take_work()
+    node_of(a).components.poller.take([cancel])
+    node_of(a).components.poller.take([start])
+    node_of(a).take_work()
 
     seen = 0
-    while await a.node.store.versions_of([InstanceKey(cluster.tenant, child_id)]) == {}:
-        seen = await a.node.store.wait_for_change(seen, timedelta(seconds=1))
+    while await a.store.versions_of([InstanceKey(cluster.tenant, child_id)]) == {}:
+        seen = await a.store.wait_for_change(seen, timedelta(seconds=1))
     assert (await a.wait_at_rest(child_id)).status is Status.CANCELED
 
 

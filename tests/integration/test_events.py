@@ -10,6 +10,7 @@ from typing import Any
 from holdfast import Holdfast, Workflow, activity, telemetry
 from holdfast.activities import Delay, Event, Fault, Sequence
 from holdfast.persistence import store_from_url
+from tests.support.node import node_of
 
 
 @activity
@@ -44,7 +45,7 @@ async def crowded() -> None:
     async with engine.runtime_on(store, node="a") as first, engine.runtime_on(store, node="b") as second:
         await first.start(Workflow(Delay(timedelta(0)), id="delays"), instance_id="twice")
         await second.start(Workflow(Delay(timedelta(0)), id="delays"), instance_id="twice")
-        await second.node.uptake.take_due()
+        await node_of(second).components.poller.take_due()
         answer = await first.start(Workflow(hang.bind(), id="hangs"))
         assert answer.result is not None
         await store.register_node("a", time_to_live=timedelta(0))

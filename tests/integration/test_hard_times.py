@@ -18,6 +18,7 @@ import pytest
 from holdfast import Holdfast, Status, Workflow, activity
 from holdfast.activities import Delay, Sequence
 from holdfast.errors import StoreUnavailable
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.commit import COMMITTED, CommitOutcome, Loss, Lost
 from holdfast.model.instance import JournalEvent
 from holdfast.model.stored import InstanceKey
@@ -28,10 +29,10 @@ from holdfast.persistence.sql.postgresql import connection as postgresql
 from holdfast.persistence.sql.script import Script, execute
 from holdfast.persistence.sql.sqlite import SqliteStore
 from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.facade import Runtime
 from holdfast.runtime.observability import outage_log
 from holdfast.testing.store_rows import commit_of, ids_of, instance, message, settlement, work
 from holdfast.testing.transport_contract import Wire
+from tests.support.node import node_of
 from tests.support.services import mysql as mysql_service
 
 LARGE = os.urandom(200_000).hex()
@@ -126,12 +127,12 @@ async def test_a_result_that_finds_the_disk_full_waits_for_room(
         await refused.wait()
         await disk.make_room()
         while (await runtime.read("i")).status is not Status.FINISHED:
-            await asyncio.wait([runtime.node.watching.news("i")], timeout=1)
+            await asyncio.wait([runtime.watch.next_change(runtime.key("i"))], timeout=1)
         await asyncio.wait([running])
 
         assert (await runtime.read("i")).variables["text"] == LARGE
     assert calls == [1]
-    assert "The store is away: The disk of" in caplog.text
+    assert "The store is unavailable: The disk of" in caplog.text
     engine.close()
 
 
@@ -193,22 +194,22 @@ class JumpingClock(SystemClock):
 
 
 @asynccontextmanager
-async def nodes_by(clock: JumpingClock, path: Path, count: int = 2) -> AsyncIterator[list[Runtime]]:
+async def nodes_by(clock: JumpingClock, path: Path, count: int = 2) -> AsyncIterator[list[ManagedRuntime]]:
     """Nodes on one file, all by that clock."""
-    opened: list[tuple[Runtime, SqliteStore, Holdfast]] = []
+    opened: list[tuple[ManagedRuntime, SqliteStore, Holdfast]] = []
     try:
         for number in range(count):
             store = SqliteStore(path, now=clock.now)
             await store.open()
             engine = Holdfast(entry_points=False, clock=clock)
             runtime = engine.runtime_on(store, node=f"n{number}")
-            await runtime.node.start()
-            runtime.node.take_work()
+            await node_of(runtime).start()
+            node_of(runtime).take_work()
             opened.append((runtime, store, engine))
         yield [runtime for runtime, _, _ in opened]
     finally:
         for runtime, store, engine in opened:
-            await runtime.node.stop()
+            await node_of(runtime).stop()
             await store.close()
             engine.close()
 
@@ -221,22 +222,22 @@ async def test_a_clock_that_jumps_fires_each_timer_once(tmp_path: Path, jump: ti
         names = [f"i{number}" for number in range(20)]
         for name in names:
             await one.start(flow, instance_id=name)
-        first = one.node.next_id()
+        first = one.new_id()
 
         clock.moved += jump
-        second = one.node.next_id()
+        second = one.new_id()
         clock.moved += max(timedelta(0), -jump) + timedelta(hours=1)
         seen = 0
         for name in names:
             while (await two.read(name)).status is not Status.FINISHED:
-                seen = await two.node.store.wait_for_change(seen, timedelta(milliseconds=100))
+                seen = await two.store.wait_for_change(seen, timedelta(milliseconds=100))
 
         assert second > first
         for name in names:
             events = [entry.event for entry in await two.journal(name)]
             assert events.count(JournalEvent.RESUMED) == 2
             assert events.count(JournalEvent.INSTANCE_FINISHED) == 1
-        assert not await one.node.store.list_dead_letters("")
+        assert not await one.store.list_dead_letters("")
 
 
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.service(name)) for name in ("postgres", "mysql")])
@@ -256,16 +257,16 @@ async def test_a_node_whose_clock_is_wrong_sleeps_as_long_as_others(address: tup
     engine = Holdfast(entry_points=False, clock=clock)
     runtime = engine.runtime_on(store, node=f"wrong-{wrong}", tenant=f"wrong-{wrong}")
     try:
-        await runtime.node.start()
+        await node_of(runtime).start()
         await runtime.start(flow, instance_id="i")
-        left = await store.until_due(runtime.node.work_queues)
-        started = (await runtime.node.row("i")).created
+        left = await store.until_due(node_of(runtime).components.poller.queues)
+        started = (await runtime.row("i")).created
 
         assert left is not None
         assert timedelta(minutes=50) < left < timedelta(minutes=70)
         assert abs(await store.now() - started) < timedelta(minutes=10)
     finally:
-        await runtime.node.stop()
+        await node_of(runtime).stop()
         await store.close()
         engine.close()
 
@@ -277,14 +278,14 @@ async def test_a_server_that_goes_away_is_told_in_few_lines(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The wire is cut and mended: one line each, no traceback, and what waited goes on."""
-    monkeypatch.setattr(outage_log, "QUIET", 0.5)
+    monkeypatch.setattr(outage_log, "RECOVERED_SECONDS", 0.5)
     wire = await Wire.to(*address)
     quick: dict[str, Any] = {"store_retries": 1, "store_retry_delay": "10ms", "node_alive": "3s"}
     try:
         async with asyncio.timeout(60), Holdfast(store=wire.url(address[0]), entry_points=False, **quick) as app:
             await app.runtime.start(Workflow(Delay(timedelta(milliseconds=500)), id="nap"), instance_id="i")
             await wire.down()
-            while "The store is away" not in caplog.text:  # noqa: ASYNC110 - a log tells nobody that it was written
+            while "The store is unavailable" not in caplog.text:  # noqa: ASYNC110 - a log tells nobody that it was written
                 await asyncio.sleep(0.02)
             await wire.up()
             while "The store is back" not in caplog.text:  # noqa: ASYNC110
@@ -294,7 +295,7 @@ async def test_a_server_that_goes_away_is_told_in_few_lines(
         await wire.close()
 
     told = [record for record in caplog.records if record.levelno > logging.INFO]
-    assert [record.getMessage()[:17] for record in told] == ["The store is away", "The store is back"]
+    assert [record.getMessage()[:17] for record in told] == ["The store is unav", "The store is back"]
     assert not any(record.exc_info for record in told)
 
 
@@ -367,7 +368,7 @@ async def test_a_result_that_finds_the_tables_away_waits_for_them(
         await begun.wait()
         await executed(address[0], "alter table hf_effect rename to hf_elsewhere")
         gone.set()
-        while "The store is away" not in caplog.text:  # noqa: ASYNC110 - a log tells nobody that it was written
+        while "The store is unavailable" not in caplog.text:  # noqa: ASYNC110 - a log tells nobody that it was written
             await asyncio.sleep(0.02)
         await executed(address[0], "alter table hf_elsewhere rename to hf_effect")
 

@@ -13,6 +13,7 @@ import pytest
 from holdfast.ports import LifecycleEvent
 from holdfast.runtime.outbox import relay
 from holdfast.runtime.outbox.relay import FunctionOutlet
+from tests.support.node import node_of
 
 DIED = 70
 LIFE = f"""
@@ -23,9 +24,10 @@ from holdfast import Holdfast, Workflow
 from holdfast.activities import Event
 from holdfast.persistence import store_from_url
 from holdfast.runtime.outbox import relay
+from tests.support.node import node_of
 
 url, tenant, ledger = sys.argv[1:]
-relay.HOLD = timedelta(0)  # whoever comes next does not wait for the dead
+relay.LEASE = timedelta(0)  # whoever comes next does not wait for the dead
 
 async def deliver(event):
     with open(ledger, "ab") as file:
@@ -35,14 +37,14 @@ async def live():
     store = store_from_url(url)
     await store.open()
     engine = Holdfast(entry_points=False)
-    runtime = engine.runtime_on(store, tenant=tenant, node=tenant + "-dies")
-    runtime.node.outlets = (relay.FunctionOutlet("bus", deliver),)
-    await runtime.node.start()
+    outlets = (relay.FunctionOutlet("bus", deliver),)
+    runtime = engine.runtime_on(store, tenant=tenant, node=tenant + "-dies", outlets=outlets)
+    await node_of(runtime).start()
     await runtime.start(Workflow(Event("go"), id="waits"))
     async def die(rows):
         os._exit({DIED})
     store.delete_outbox = die
-    await runtime.relay.deliver()
+    await node_of(runtime).relay.deliver()
 
 asyncio.run(live())
 """
@@ -53,7 +55,7 @@ async def test_who_dies_between_delivery_and_delete_loses_nothing_and_repeats_th
 ) -> None:
     if cluster.url == "memory://":
         pytest.skip("A store in memory dies with its process.")
-    monkeypatch.setattr(relay, "HOLD", relay.LOOK)
+    monkeypatch.setattr(relay, "LEASE", relay.POLL)
     ledger = tmp_path / "ledger"
     life = await asyncio.create_subprocess_exec(sys.executable, "-c", LIFE, cluster.url, cluster.tenant, str(ledger))
     async with asyncio.timeout(60):
@@ -65,12 +67,11 @@ async def test_who_dies_between_delivery_and_delete_loses_nothing_and_repeats_th
     async def take(event: LifecycleEvent) -> None:
         got.append(event)
 
-    another = await cluster.node("lives")
-    another.node.outlets = (FunctionOutlet("bus", take),)
-    assert await another.relay.deliver() == len(before)
+    another = await cluster.node("lives", outlets=(FunctionOutlet("bus", take),))
+    assert await node_of(another).relay.deliver() == len(before)
 
     in_order = sorted(before, key=lambda event: event.id)
     assert [item.event for item in in_order] == ["instance.started", "segment.committed", "instance.suspended"]
     assert sorted(got, key=lambda event: event.id) == in_order
-    assert await another.relay.deliver() == 0
-    assert (await another.node.store.stats(cluster.tenant)).outbox == 0
+    assert await node_of(another).relay.deliver() == 0
+    assert (await another.store.stats(cluster.tenant)).outbox == 0

@@ -24,6 +24,7 @@ from holdfast.model.requests import (
     DispatchStimulus,
     DispatchTrigger,
 )
+from tests.support.node import node_of
 
 SOON = timedelta(seconds=20)
 LIFE = ("request.", "instance.", "segment.")
@@ -87,7 +88,7 @@ async def test_starting_a_new_workflow(cluster: Any) -> None:
     with pytest.raises(DefinitionNotPublished):
         await asking.dispatcher.dispatch(DispatchDefinition(definition_id="order"))
     await asking.definitions.publish("order")
-    asking.node.gate.paused = True
+    asking.intake.paused = True
 
     async with heard() as events:
         answer = await asking.dispatcher.dispatch(
@@ -96,10 +97,10 @@ async def test_starting_a_new_workflow(cluster: Any) -> None:
         # 2 to 5 instance, input, correlation id and queue row are one commit, before anything has run
         pending = await asking.read(answer.instance_id)
         assert (pending.status, pending.correlation_id, pending.commits) == ("pending", "c-1", 1)
-        assert (await asking.node.store.stats(cluster.tenant)).work_ready == 1
+        assert (await asking.store.stats(cluster.tenant)).work_ready == 1
         assert names(events) == ["request.dispatching", "request.dispatched"]
         # 6 to 11 a worker takes it up, builds the plan, runs from the root, keeps the state, stops at the bookmark
-        assert await working.node.uptake.take_due() == 1
+        assert await node_of(working).components.poller.take_due() == 1
         assert await burst(working, answer.instance_id) == "suspended"
 
     assert names(events) == [
@@ -114,7 +115,7 @@ async def test_starting_a_new_workflow(cluster: Any) -> None:
         ("suspended", "placed"),
         ("instance_suspended", None),
     ]
-    assert (await asking.node.store.stats(cluster.tenant)).work_ready == 0
+    assert (await asking.store.stats(cluster.tenant)).work_ready == 0
     # 12 the answer had the id; its state is read with it
     assert (await asking.read(answer.instance_id)).commits == 2
 
@@ -126,7 +127,7 @@ async def test_resuming_an_existing_workflow(cluster: Any) -> None:
     with pytest.raises(InstanceNotFound):
         await asking.dispatcher.dispatch(DispatchInstance(instance_id="nobody"))
     name = (await asking.inline.dispatch(DispatchDefinition(definition_id="order", input={"amount": 1}))).instance_id
-    asking.node.gate.paused = True
+    asking.intake.paused = True
 
     async with heard() as events:
         # 2 to 4 its state is read, the request with its input queued
@@ -135,10 +136,10 @@ async def test_resuming_an_existing_workflow(cluster: Any) -> None:
         assert names(events) == ["request.dispatching", "request.dispatched"]
         assert (await asking.read(name)).commits == 1
         # 5 to 9 a worker takes it up, rebuilds the state, merges the input, goes on where it waited
-        await working.node.uptake.take_due()
+        await node_of(working).components.poller.take_due()
         assert await burst(working, name, above=1) == "suspended"
         await asking.dispatcher.dispatch(DispatchInstance(instance_id=name, activity_id="paid"))
-        await working.node.uptake.take_due()
+        await node_of(working).components.poller.take_due()
         assert await burst(working, name, above=2) == "finished"
         result = await working.read(name)
 
@@ -163,7 +164,7 @@ async def test_triggering_workflows(cluster: Any) -> None:
     asking, working = await cluster.node("asks"), await cluster.node("works")
     await asking.definitions.deploy(order())
     await asking.definitions.deploy(Workflow(Sequence(Event("other", can_start=True)), id="other"))
-    asking.node.gate.paused = True
+    asking.intake.paused = True
 
     async with heard() as events:
         # 1 to 3 triggers of that type and payload; 4 to 6 an instance of each, with the correlation id, and its row
@@ -177,7 +178,7 @@ async def test_triggering_workflows(cluster: Any) -> None:
         assert (pending.definition.id, pending.status, pending.correlation_id) == ("order", "pending", "c-1")
         assert names(events) == ["request.dispatching", "request.dispatched"]
         # 7 to 9 a worker takes it up and starts at the trigger, which takes the stimulus
-        await working.node.uptake.take_due()
+        await node_of(working).components.poller.take_due()
         await burst(working, name)
 
     assert names(events)[2:] == ["instance.started", "segment.committed", "instance.suspended"]
@@ -199,7 +200,7 @@ async def test_resuming_on_a_bookmark(cluster: Any) -> None:
             definition_id="order", input={"amount": 1}, correlation_id=correlation, trigger_activity_id="placed"
         )
         ids.append((await asking.inline.dispatch(start)).instance_id)
-    asking.node.gate.paused = True
+    asking.intake.paused = True
     request = DispatchResume(activity_type="Event", payload={"event_name": "paid"}, input=2, correlation_id="c-1")
 
     async with heard() as events:
@@ -210,12 +211,12 @@ async def test_resuming_on_a_bookmark(cluster: Any) -> None:
         # One of them is resumed by somebody else before its row is taken up: the worker drops what is no longer so.
         assert (await working.resume(ids[0], payload=5)).outputs == {"total": 6}
         # 6 to 10 a worker takes them up, resumes and burns the bookmark, goes on, keeps the state
-        await working.node.uptake.take_due()
+        await node_of(working).components.poller.take_due()
         assert await burst(working, ids[1], above=1) == "finished"
         assert (await working.read(ids[1])).outputs == {"total": 3}
 
     assert names(events, ids[1])[-3:] == ["instance.resumed", "segment.committed", "instance.finished"]
-    assert not await asking.node.store.bookmarks_of(cluster.tenant, ids[1])
+    assert not await asking.store.bookmarks_of(cluster.tenant, ids[1])
     assert (await asking.read(ids[0])).outputs == {"total": 6}
     assert (await asking.read(ids[2])).status == "suspended"
     # 11 a second time nobody matches
@@ -227,12 +228,12 @@ async def test_a_stimulus(cluster: Any) -> None:
     asking, working = await cluster.node("asks"), await cluster.node("works")
     await asking.definitions.deploy(order())
     waiting = (await asking.inline.dispatch(DispatchDefinition(definition_id="order", input={"amount": 1}))).instance_id
-    asking.node.gate.paused = True
+    asking.intake.paused = True
 
     async with heard() as events:
         receipt = await asking.dispatcher.dispatch(DispatchStimulus(event_name="placed", payload={"amount": 3}))
         assert names(events) == ["request.dispatching", "request.dispatched"]
-        await working.node.uptake.take_due()
+        await node_of(working).components.poller.take_due()
         assert await working.wait_settled(receipt.stimulus_id, SOON)
         assert await burst(working, waiting, above=1) == "suspended"
 

@@ -11,8 +11,8 @@ import pytest
 from holdfast import Status, Workflow
 from holdfast.activities import Event, Sequence, SetVariable, Try
 from holdfast.errors import HoldfastError
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.instance import JournalEvent
-from holdfast.runtime.facade import Runtime
 from tests.integration.conftest import Cluster
 
 COUNT = 200
@@ -31,8 +31,8 @@ def waiting() -> Workflow:
     )
 
 
-async def deadlocks(runtime: Runtime) -> int:
-    store: Any = runtime.node.store
+async def deadlocks(runtime: ManagedRuntime) -> int:
+    store: Any = runtime.store
     if store.name != "postgresql":
         return 0
     import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
@@ -54,7 +54,7 @@ async def test_event_and_timeout_arrive_together(cluster: Cluster) -> None:
     names = [f"{cluster.tenant}-{number}" for number in range(COUNT)]
     await asyncio.gather(*(a.start(flow, instance_id=name) for name in names))
     due = {mark.due for mark in (await a.read(names[0]))._live.bookmarks.values() if mark.due is not None}
-    await asyncio.sleep(max(0.0, (min(due) - await a.node.store.now()).total_seconds()))
+    await asyncio.sleep(max(0.0, (min(due) - await a.store.now()).total_seconds()))
 
     async def pay(name: str) -> None:
         try:

@@ -171,7 +171,7 @@ async def test_a_store_of_a_plugin_is_made_with_what_the_settings_say() -> None:
 
     plugin = Given("shelf", lambda registration: registration.store("paper", paper))
     async with Holdfast(store="paper://desk", plugins=[plugin], entry_points=False, store_retries=7) as app:
-        assert app.runtime.node.store.name == "memory"
+        assert app.runtime.store.name == "memory"
 
     assert {item["url"] for item in made} == {"paper://desk"}
     assert {item["retry"].retries for item in made} == {7}

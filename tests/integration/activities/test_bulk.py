@@ -84,12 +84,12 @@ async def test_at_most_so_many_are_at_work(cluster: Any) -> None:
     query = InstanceQuery(tenant=cluster.tenant, filter=InstanceFilter(parent_id=identity, statuses=("suspended",)))
     seen = 0
     while (await a.read(identity)).status is not Status.FINISHED:
-        children = (await a.node.store.search(query)).items
+        children = (await a.store.search(query)).items
         alive.append(len(children))
         if children:
             await asyncio.gather(*(a.resume(child.id) for child in children))
         else:
-            seen = await a.node.store.wait_for_change(seen, timedelta(seconds=1))
+            seen = await a.store.wait_for_change(seen, timedelta(seconds=1))
 
     assert max(alive) <= 3
     assert len((await a.read(identity)).outputs["results"]) == 7
@@ -100,8 +100,8 @@ async def test_canceling_the_parent_reaches_all_that_are_at_work(cluster: Any) -
     identity = (await a.start(bulk("waiting", input=None), {"count": 20})).result.instance_id
     query = InstanceQuery(tenant=cluster.tenant, filter=InstanceFilter(parent_id=identity, statuses=("suspended",)))
     seen = 0
-    while len(first := (await a.node.store.search(query)).items) < 20:
-        seen = await a.node.store.wait_for_change(seen, timedelta(seconds=1))
+    while len(first := (await a.store.search(query)).items) < 20:
+        seen = await a.store.wait_for_change(seen, timedelta(seconds=1))
     await a.resume(first[0].id)
 
     await a.cancel(identity)
@@ -120,14 +120,14 @@ async def test_without_waiting_it_goes_on_at_once(cluster: Any) -> None:
     assert [item["status"] for item in results] == ["pending"] * 5
     last = await ended_child(a, results[4]["instance_id"])
     assert last.outputs == {"double": 108}
-    assert (await a.node.row(results[4]["instance_id"])).parent_id == identity
+    assert (await a.row(results[4]["instance_id"])).parent_id == identity
 
 
 async def ended_child(runtime: Any, identity: str) -> Any:
     """Wait for an instance that may not be there yet."""
-    seen, key = 0, InstanceKey(runtime.node.tenant, identity)
-    while key not in await runtime.node.store.versions_of([key]):
-        seen = await runtime.node.store.wait_for_change(seen, timedelta(seconds=1))
+    seen, key = 0, InstanceKey(runtime.tenant, identity)
+    while key not in await runtime.store.versions_of([key]):
+        seen = await runtime.store.wait_for_change(seen, timedelta(seconds=1))
     return await runtime.wait_at_rest(identity)
 
 
@@ -165,8 +165,8 @@ async def test_children_inherit_what_the_parent_has(cluster: Any) -> None:
     ended = await a.wait_at_rest(identity)
     query = InstanceQuery(tenant=cluster.tenant, filter=InstanceFilter(parent_id=identity, statuses=("suspended",)))
     seen = 0
-    while len(children := (await a.node.store.search(query)).items) < 3:
-        seen = await a.node.store.wait_for_change(seen, timedelta(seconds=1))
+    while len(children := (await a.store.search(query)).items) < 3:
+        seen = await a.store.wait_for_change(seen, timedelta(seconds=1))
 
     assert sorted(str(child.correlation_id) for child in children) == ["c1", "c2", "mine"]
     live = (await a.read(ended.outputs["child"]["instance_id"]))._live

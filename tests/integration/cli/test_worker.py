@@ -20,7 +20,7 @@ from holdfast import Holdfast, Workflow, __version__
 from holdfast.activities import WriteLine
 from holdfast.cli.probe_answers import listen_for_probes, probed
 from holdfast.cli.sockets import address_of
-from holdfast.runtime.cluster.worker import Worker, WorkerOptions
+from holdfast.engine.worker import Worker, WorkerOptions
 from holdfast.runtime.observability import readiness
 from holdfast.server.schemas.operations import Health
 from holdfast.testing.transport_contract import Wire
@@ -165,7 +165,7 @@ async def test_a_store_that_hangs_is_told_in_time(
     servers: dict[str, str], session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever probes would have given up long before the store does."""
-    monkeypatch.setattr(readiness, "PATIENCE", timedelta(milliseconds=200))
+    monkeypatch.setattr(readiness, "STORE_TIMEOUT", timedelta(milliseconds=200))
     url = servers["postgresql"]
     wire = await Wire.to(url, 5432)
     engine = Holdfast(entry_points=False)

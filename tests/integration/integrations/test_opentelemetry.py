@@ -92,7 +92,7 @@ async def run_order(engine: Holdfast, spans: Spans) -> str:
     seen = -1
     async with asyncio.timeout(20):
         while not (found := await runtime.read(identity)).bookmarks:
-            seen = await runtime.node.store.wait_for_change(seen, timedelta(seconds=1))
+            seen = await runtime.store.wait_for_change(seen, timedelta(seconds=1))
     await runtime.resume(identity, found.bookmarks[0].id)
     await runtime.wait_at_rest(identity)
     return identity

@@ -11,12 +11,13 @@ import pytest
 from holdfast import Status, Workflow
 from holdfast.activities import Cron, Event, Sequence, StartAt, Timer, WriteLine
 from holdfast.errors import InvalidCron, PlaceTaken, ScheduleNotFound
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.definition import ActivationStrategy
 from holdfast.model.listing import InstanceFilter, InstanceQuery
 from holdfast.model.schedule import Rule, encode_rule, instance_id, schedule_id
 from holdfast.model.work import ScheduleRow
-from holdfast.runtime.facade import Runtime
 from tests.integration.conftest import Cluster
+from tests.support.node import node_of
 
 TICK = timedelta(milliseconds=20)
 
@@ -25,17 +26,16 @@ def ticking(interval: timedelta = TICK, **options: Any) -> Workflow:
     return Workflow(Sequence(Timer(interval, id="tick", can_start=True), WriteLine("tick")), id="ticking", **options)
 
 
-async def publish(runtime: Runtime, workflow: Workflow) -> None:
+async def publish(runtime: ManagedRuntime, workflow: Workflow) -> None:
     await runtime.definitions.deploy(workflow)
 
 
-async def instances(runtime: Runtime, definition_id: str = "ticking") -> list[str]:
-    node = runtime.node
-    query = InstanceQuery(tenant=node.tenant, filter=InstanceFilter(definition_ids=(definition_id,)), limit=1000)
-    return [item.id for item in (await node.store.search(query)).items]
+async def instances(runtime: ManagedRuntime, definition_id: str = "ticking") -> list[str]:
+    query = InstanceQuery(tenant=runtime.tenant, filter=InstanceFilter(definition_ids=(definition_id,)), limit=1000)
+    return [item.id for item in (await runtime.store.search(query)).items]
 
 
-async def until(runtime: Runtime, count: int) -> list[str]:
+async def until(runtime: ManagedRuntime, count: int) -> list[str]:
     async with asyncio.timeout(20):
         while True:
             if len(found := await instances(runtime)) >= count:
@@ -48,12 +48,12 @@ async def test_a_cluster_fires_each_due_time_once_and_without_a_gap(cluster: Clu
     await publish(nodes[0], ticking())
     (before,) = await nodes[0].schedules.list()
     for runtime in nodes:
-        runtime.node.take_work()
+        node_of(runtime).take_work()
 
     await until(nodes[1], 5)
     paused = await nodes[2].schedules.pause(before.id)
     async with asyncio.timeout(10):
-        await asyncio.gather(*(runtime.node.firing.stop() for runtime in nodes))
+        await asyncio.gather(*(node_of(runtime).components.scheduler.stop() for runtime in nodes))
     found = await instances(nodes[0])
 
     assert before.due is not None
@@ -74,8 +74,8 @@ async def test_a_paused_schedule_stays_paused_over_a_publish_and_goes_on_when_re
     (again,) = await runtime.schedules.list()
     assert (again.paused, again.due) == (True, None)
     assert await runtime.schedules.next_times(row.id) == []
-    runtime.node.take_work()
-    assert await runtime.node.firing.fire_due() == 0
+    node_of(runtime).take_work()
+    assert await node_of(runtime).components.scheduler.fire_due() == 0
 
     resumed = await runtime.schedules.resume(row.id)
     assert not resumed.paused
@@ -101,21 +101,21 @@ async def test_publishing_the_same_rule_again_keeps_the_due_time_and_another_rul
     assert await runtime.schedules.list() == []
 
 
-async def late(runtime: Runtime, misfire: str, *, limit: int = 10) -> tuple[ScheduleRow, datetime]:
+async def late(runtime: ManagedRuntime, misfire: str, *, limit: int = 10) -> tuple[ScheduleRow, datetime]:
     """An hourly schedule that nobody fired for three hours and a half."""
     await publish(runtime, ticking(timedelta(hours=1)))
-    now = await runtime.node.store.now()
+    now = await runtime.store.now()
     due = now.replace(microsecond=0) - timedelta(hours=3, minutes=30)
     rule = Rule(type="Timer", activity_id="tick", interval=timedelta(hours=1), misfire=misfire, catch_up_max=limit)  # type: ignore[arg-type]
     row = ScheduleRow(
-        tenant=runtime.node.tenant,
+        tenant=runtime.tenant,
         id=schedule_id("ticking", "tick"),
         definition_id="ticking",
         due=due,
         payload=encode_rule(rule),
     )
-    await runtime.node.store.put_schedules(runtime.node.tenant, "ticking", [row])
-    while await runtime.node.firing.fire_due():
+    await runtime.store.put_schedules(runtime.tenant, "ticking", [row])
+    while await node_of(runtime).components.scheduler.fire_due():
         pass
     return row, due
 
@@ -159,8 +159,8 @@ async def test_a_place_that_is_taken_skips_the_firing_and_the_schedule_goes_on(c
 
     with pytest.raises(PlaceTaken, match=holder):
         await runtime.schedules.run_now(row.id)
-    stored = (await runtime.node.store.list_schedules(runtime.node.tenant))[0]
-    now = await runtime.node.store.now()
+    stored = (await runtime.store.list_schedules(runtime.tenant))[0]
+    now = await runtime.store.now()
     due = now - timedelta(seconds=5)
     moved = ScheduleRow(
         tenant=stored.tenant,
@@ -169,8 +169,8 @@ async def test_a_place_that_is_taken_skips_the_firing_and_the_schedule_goes_on(c
         due=due,
         payload=encode_rule(Rule(type="Timer", activity_id="tick", interval=timedelta(hours=2))),
     )
-    await runtime.node.store.put_schedules(stored.tenant, "ticking", [moved])
-    await runtime.node.firing.fire_due()
+    await runtime.store.put_schedules(stored.tenant, "ticking", [moved])
+    await node_of(runtime).components.scheduler.fire_due()
 
     assert await instances(runtime) == [holder]
     (after,) = await runtime.schedules.list()
@@ -196,13 +196,13 @@ async def test_next_times_and_previews_are_by_the_zone(cluster: Cluster) -> None
 
 async def test_a_moment_starts_once_and_one_that_has_passed_never(cluster: Cluster) -> None:
     runtime = await cluster.node()
-    at = await runtime.node.store.now() + timedelta(seconds=2)  # It must be published before, also on a busy machine.
+    at = await runtime.store.now() + timedelta(seconds=2)  # It must be published before, also on a busy machine.
     past = datetime(2020, 1, 1, tzinfo=UTC)
     both = Workflow(
         Sequence(StartAt(at, id="soon", can_start=True), StartAt(past, id="gone", can_start=True)), id="ticking"
     )
     await publish(runtime, both)
-    runtime.node.take_work()
+    node_of(runtime).take_work()
 
     (only,) = await until(runtime, 1)
 

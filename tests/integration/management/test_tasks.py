@@ -52,7 +52,7 @@ def approving(**options: Any) -> Workflow:
 
 async def started(runtime: Any, wanted: Any, **inputs: Any) -> tuple[str, Tasks, str]:
     identity = (await runtime.start(wanted, inputs)).result.instance_id
-    tasks = Tasks(runtime.node)
+    tasks = Tasks(runtime)
     (task,) = (await tasks.list(instance_id=identity)).items
     return identity, tasks, task.id
 
@@ -66,7 +66,7 @@ async def test_a_task_is_listed_claimed_and_completed(cluster: Any) -> None:
     assert task.due is not None
     assert task.created is not None
     assert task.due - task.created >= timedelta(days=2) - timedelta(minutes=1)
-    others = Tasks(b.node)
+    others = Tasks(b)
 
     claimed = await others.claim(task_id, "ann", roles=["boss"])
     assert (claimed.state, claimed.claimed_by) == (TaskState.CLAIMED, "ann")
@@ -91,7 +91,7 @@ async def test_a_task_is_listed_claimed_and_completed(cluster: Any) -> None:
 async def test_an_answer_that_does_not_fit_is_refused_with_paths(cluster: Any) -> None:
     a = await cluster.node("a")
     identity, tasks, task_id = await started(a, approving(), order="7")
-    version = (await a.node.row(identity)).version
+    version = (await a.row(identity)).version
 
     with pytest.raises(AnswerRefused) as refused:
         await tasks.complete(task_id, "ann", {"amount": 101})
@@ -100,14 +100,14 @@ async def test_an_answer_that_does_not_fit_is_refused_with_paths(cluster: Any) -
         ("/approved", "missing"),
         ("/amount", "too-large"),
     ]
-    assert (await a.node.row(identity)).version == version
+    assert (await a.row(identity)).version == version
     assert (await tasks.get(task_id)).state is TaskState.OPEN
 
 
 async def test_of_many_who_complete_it_one_does(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b")
     identity, tasks, task_id = await started(a, approving(), order="7")
-    others = Tasks(b.node)
+    others = Tasks(b)
 
     answers = await asyncio.gather(
         *((tasks, others)[number % 2].complete(task_id, f"p{number}", {"approved": True}) for number in range(20)),
@@ -193,7 +193,7 @@ async def test_a_task_goes_with_its_instance(cluster: Any) -> None:
     identity, tasks, task_id = await started(a, approving(), order="7")
     await a.cancel(identity)
 
-    await a.node.store.delete_instances(cluster.tenant, [identity])
+    await a.store.delete_instances(cluster.tenant, [identity])
 
     with pytest.raises(TaskNotFound):
         await tasks.get(task_id)
@@ -222,7 +222,7 @@ async def ordering() -> Any:
 async def test_forms_within_forms_survive_the_store(cluster: Any, make: Any) -> None:
     a, b = await cluster.node("a", types=[Order]), await cluster.node("b", types=[Order])
     identity, _, task_id = await started(a, make())
-    others = Tasks(b.node)
+    others = Tasks(b)
 
     with pytest.raises(AnswerRefused) as refused:
         await others.complete(task_id, "ann", {"lines": [{"article": "x"}, {"pieces": "two"}]})

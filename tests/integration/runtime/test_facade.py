@@ -28,6 +28,7 @@ from holdfast.errors import AlreadyStored, BookmarkNotFound, InstanceAtRest, Ins
 from holdfast.model.instance import JournalEvent
 from holdfast.model.policy import JournalRule
 from holdfast.model.work import WorkRow, queue_of
+from tests.support.node import node_of
 
 EVENTS = (JournalEvent.INSTANCE_STARTED, JournalEvent.INSTANCE_SUSPENDED, JournalEvent.INSTANCE_FINISHED)
 
@@ -67,7 +68,7 @@ async def test_nodes_take_turns_with_one_instance(cluster: Any) -> None:
     assert ended.outputs == {"count": 2}
     assert lines == ['{"from":"b"}']
     assert (await b.read(identity)).status is Status.FINISHED
-    assert (await b.node.row(identity)).version == 3
+    assert (await b.row(identity)).version == 3
     await cluster.check(b, identity)
     told = [entry.event for entry in await b.journal(identity) if entry.event in EVENTS]
     assert told == [EVENTS[0], EVENTS[1], EVENTS[1], EVENTS[2]]
@@ -93,7 +94,7 @@ async def test_cancel_runs_what_must_run(cluster: Any) -> None:
     workflow = Workflow(Try(Event("never"), finally_=WriteLine("tidied")))
     identity = (await a.start(workflow)).result.instance_id
     lines: list[str] = []
-    b.node.listen(identity, lines.append)
+    b.listen(identity, lines.append)
 
     assert (await b.cancel(identity)).status is Status.CANCELED
     assert lines == ["tidied"]
@@ -114,8 +115,8 @@ async def test_a_retry_finds_the_branches_that_waited(cluster: Any) -> None:
     identity = started.instance_id
     faulted = await b.resume(identity, started.bookmark("Event2").id)
     assert faulted.status is Status.FAULTED
-    assert not await b.node.store.bookmarks_of(cluster.tenant, identity)
-    assert len(await a.node.store.list_incidents(cluster.tenant, instance_id=identity)) == 1
+    assert not await b.store.bookmarks_of(cluster.tenant, identity)
+    assert len(await a.store.list_incidents(cluster.tenant, instance_id=identity)) == 1
 
     again = await a.retry(identity)
 
@@ -123,7 +124,7 @@ async def test_a_retry_finds_the_branches_that_waited(cluster: Any) -> None:
     await cluster.check(b, identity)
     await b.cancel(identity)
     await cluster.check(a, identity)
-    assert not await a.node.store.list_incidents(cluster.tenant, instance_id=identity) or faulted.incidents
+    assert not await a.store.list_incidents(cluster.tenant, instance_id=identity) or faulted.incidents
 
 
 async def test_a_key_starts_once(cluster: Any) -> None:
@@ -164,12 +165,12 @@ async def test_a_cut_segment_goes_on(cluster: Any) -> None:
     assert settled.variables["count"] == 1000
     assert settled.commits > 5
     await cluster.check(a, settled.instance_id)
-    assert (await a.node.store.stats(cluster.tenant)).work_ready == 0
+    assert (await a.store.stats(cluster.tenant)).work_ready == 0
 
 
 async def test_a_cut_segment_is_gone_on_with_elsewhere(cluster: Any) -> None:
     a = await cluster.node("a", segment_activities=100)
-    a.node.uptake.take_own = lambda rows: None  # It dies after its first commit.
+    node_of(a).components.poller._does_own = False  # It dies after its first commit.
     workflow = Workflow(For(1, 500, body=SetVariable("count", expr("count + 1"))), variables={"count": 0})
     answer = await a.start(workflow)
     assert answer.result.status is Status.RUNNING
@@ -191,22 +192,22 @@ async def test_timers_fire_once_with_two_nodes(cluster: Any) -> None:
     seen = 0
     for identity in ids:
         while (await a.read(identity)).variables["count"] == 0:
-            seen = await a.node.store.wait_for_change(seen, timedelta(seconds=1))
+            seen = await a.store.wait_for_change(seen, timedelta(seconds=1))
     for identity in ids:
         result = await b.resume(identity)
         assert result.status is Status.FINISHED
         assert result.variables["count"] == 1
         await cluster.check(a, identity)
-    assert (await a.node.store.stats(cluster.tenant)).work_ready == 0
+    assert (await a.store.stats(cluster.tenant)).work_ready == 0
 
 
 async def test_correlate_moves_the_bookmarks(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b")
     workflow = Workflow(Parallel(Event("wait"), Sequence(Event("go"), Correlate(expr("'order-7'")), Event("more"))))
     started = (await a.start(workflow)).result
-    before = {mark.correlation for mark in await a.node.store.bookmarks_of(cluster.tenant, started.instance_id)}
+    before = {mark.correlation for mark in await a.store.bookmarks_of(cluster.tenant, started.instance_id)}
     await b.resume(started.instance_id, started.bookmark("Event2").id)
-    after = {mark.correlation for mark in await a.node.store.bookmarks_of(cluster.tenant, started.instance_id)}
+    after = {mark.correlation for mark in await a.store.bookmarks_of(cluster.tenant, started.instance_id)}
     assert before == {0}
     assert len(after) == 1
     assert after != before
@@ -251,14 +252,14 @@ async def test_export_and_import(cluster: Any) -> None:
     a = await cluster.node("a")
     identity = (await a.start(greeting())).result.instance_id
     await a.resume(identity)
-    export = await a.node.store.export_instance(cluster.tenant, identity)
-    content = await a.node.store.load_content(cluster.tenant, export.instance.content)
+    export = await a.store.export_instance(cluster.tenant, identity)
+    content = await a.store.load_content(cluster.tenant, export.instance.content)
     await a.cancel(identity)
-    await a.node.store.delete_instances(cluster.tenant, [identity])
+    await a.store.delete_instances(cluster.tenant, [identity])
     with pytest.raises(InstanceNotFound):
         await a.read(identity)
 
-    await a.node.store.import_instance(export)
+    await a.store.import_instance(export)
 
     assert content is not None
     b = await cluster.node("b")
@@ -318,17 +319,17 @@ async def test_who_gives_up_waiting_cancels_nothing(cluster: Any) -> None:
 
 async def test_the_backlog_of_another_tenant_is_in_nobodys_way(cluster: Any) -> None:
     a = await cluster.node("a", work=True)
-    now = a.node.clock.now()
+    now = a.clock.now()
     others = [
         WorkRow(tenant="crowd", id=f"{cluster.tenant}.{n}", kind="start", queue=queue_of("crowd"), created=now)
         for n in range(300)
     ]
-    await a.node.store.enqueue(others)
+    await a.store.enqueue(others)
     workflow = Workflow(Sequence(Delay(timedelta(milliseconds=1)), SetVariable("count", 1)), variables={"count": 0})
     identity = (await a.start(workflow)).result.instance_id
     seen = 0
     while not (await a.read(identity)).status.at_rest:
-        seen = await a.node.store.wait_for_change(seen, timedelta(seconds=1))
+        seen = await a.store.wait_for_change(seen, timedelta(seconds=1))
     assert (await a.read(identity)).variables == {"count": 1}
 
 
@@ -337,11 +338,12 @@ async def test_who_waits_for_the_end_is_told_by_the_commit_that_ended_it(
 ) -> None:
     """What was just written need not be asked for; what may go on elsewhere is read."""
     here, asked = await cluster.node("a"), list[str]()
-    row, settling = here.node.row, asyncio.Event()
+    cache, settling = node_of(here).components.cache, asyncio.Event()
+    row = cache.row
 
-    async def read(instance_id: str) -> Any:
-        asked.append(instance_id)
-        return await row(instance_id)
+    async def read(key: Any) -> Any:
+        asked.append(key.id)
+        return await row(key)
 
     @activity(name="until_somebody_waits")
     async def until_somebody_waits(fails: bool) -> int:
@@ -359,7 +361,7 @@ async def test_who_waits_for_the_end_is_told_by_the_commit_that_ended_it(
         settling.set()
         return await waiting
 
-    monkeypatch.setattr(here.node, "row", read)
+    monkeypatch.setattr(cache, "row", read)
     finished = await ended(fails=False)
     assert (finished.status, finished.outputs, asked) == (Status.FINISHED, {"x": 7}, [])
     faulted = await ended(fails=True)

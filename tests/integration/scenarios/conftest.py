@@ -22,9 +22,9 @@ from holdfast import Holdfast
 from holdfast.dispatch import transport_from_url
 from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.ports import Transport
 from holdfast.runtime.commits.placement import INLINE, Placement
-from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
 from tests.integration.conftest import Cluster
 from tests.support.services.availability import Needed
@@ -51,9 +51,9 @@ class Scene:
         self._transports: list[Transport] = []
         self._address = ""
         self._engines: list[Holdfast] = []
-        self.nodes: list[Runtime] = []
+        self.nodes: list[ManagedRuntime] = []
 
-    async def node(self, name: str, activities: list[Any], *, work: bool = True) -> Runtime:
+    async def node(self, name: str, activities: list[Any], *, work: bool = True) -> ManagedRuntime:
         placement = Placement(default=self.default)
         if self.carrier not in (INLINE, "database"):
             transport = self._transport()
@@ -74,7 +74,7 @@ class Scene:
         self._address = self._address or f"{broker_url(self.carrier)}?prefix=scene{uuid4().hex[:8]}"
         return transport_from_url(self._address)
 
-    async def pair(self, *activities: Any) -> tuple[Runtime, Runtime]:
+    async def pair(self, *activities: Any) -> tuple[ManagedRuntime, ManagedRuntime]:
         return await self.node("a", list(activities)), await self.node("b", list(activities))
 
     async def close(self) -> None:
@@ -129,13 +129,13 @@ async def scene(place: tuple[str, str, str]) -> AsyncIterator[Scene]:
         await found.close()
 
 
-async def start(runtime: Runtime, workflow: Any, **inputs: Any) -> str:
+async def start(runtime: ManagedRuntime, workflow: Any, **inputs: Any) -> str:
     answer = await runtime.start(workflow, inputs)
     assert answer.result is not None
     return answer.result.instance_id
 
 
-async def at_rest(runtime: Runtime, identity: str) -> RunResult:
+async def at_rest(runtime: ManagedRuntime, identity: str) -> RunResult:
     async with asyncio.timeout(40):
         return await runtime.wait_at_rest(identity)
 

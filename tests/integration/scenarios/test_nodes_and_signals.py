@@ -14,6 +14,7 @@ from holdfast.activities import Delay, Event, ForEach, ParallelForEach, Sequence
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEvent
 from tests.integration.scenarios.conftest import Scene, at_rest, start, until
+from tests.support.node import node_of
 from tests.support.probe import probe
 
 SOON = timedelta(milliseconds=20)
@@ -52,11 +53,16 @@ async def test_07_and_08_a_late_result_of_a_dead_node_is_refused(scene: Scene) -
     identity = await start(a, flow)
     async with asyncio.timeout(20):
         await probe.begun.wait()
-    for part in (a.node.takeover, a.node.uptake, a.node.steps, a.node.firing):
+    for part in (
+        node_of(a).components.reaper,
+        node_of(a).components.poller,
+        node_of(a).components.steps,
+        node_of(a).components.scheduler,
+    ):
         await part.stop()
     b = await scene.node("b", ALL)
     await scene.cluster.died(a)
-    await b.node.takeover.sweep()
+    await node_of(b).components.reaper.sweep()
 
     result = await at_rest(b, identity)
     probe.gate.set()
@@ -66,7 +72,7 @@ async def test_07_and_08_a_late_result_of_a_dead_node_is_refused(scene: Scene) -
     assert (await b.read(identity)).variables["said"] == "x 2"
     assert probe.counts == Counter({"x": 2, "after": 1})
     receipts = [entry.data for entry in await b.journal(identity) if entry.event is JournalEvent.TAKEN_OVER]
-    assert [(item["node"], item["attempt"]) for item in receipts] == [(a.node.name, 2)]
+    assert [(item["node"], item["attempt"]) for item in receipts] == [(a.membership.name, 2)]
 
 
 async def test_09_an_effect_that_outlasts_many_heartbeats_is_never_taken_over(scene: Scene) -> None:
@@ -76,8 +82,8 @@ async def test_09_an_effect_that_outlasts_many_heartbeats_is_never_taken_over(sc
         await probe.begun.wait()
     for _ in range(10):
         for runtime in (a, b):
-            await runtime.node.heart.beat()
-            await runtime.node.takeover.sweep()
+            await node_of(runtime).heartbeat.beat()
+            await node_of(runtime).components.reaper.sweep()
     probe.gate.set()
 
     assert (await at_rest(b, identity)).status is Status.FINISHED
@@ -93,7 +99,7 @@ async def test_11_and_12_sweepers_beside_live_traffic_start_nothing_early_or_twi
         variables={"one": 0},
     )
     names = [await start(runtime, flow, n=number) for number, runtime in enumerate([a, b] * 10)]
-    sweeping = asyncio.gather(*(runtime.node.takeover.sweep() for runtime in (a, b) for _ in range(5)))
+    sweeping = asyncio.gather(*(node_of(runtime).components.reaper.sweep() for runtime in (a, b) for _ in range(5)))
     for name in names:
         assert (await at_rest(a, name)).status is Status.FINISHED
     await sweeping
@@ -137,7 +143,7 @@ async def test_21_two_waiters_of_one_name_take_two_events_the_oldest_first(scene
 
 
 async def _waits(runtime: Any, identity: str, count: int) -> bool:
-    return len(await runtime.node.store.bookmarks_of(runtime.node.tenant, identity)) == count
+    return len(await runtime.store.bookmarks_of(runtime.tenant, identity)) == count
 
 
 async def test_22_who_hangs_up_cancels_nothing(scene: Scene) -> None:
@@ -147,7 +153,7 @@ async def test_22_who_hangs_up_cancels_nothing(scene: Scene) -> None:
     await asyncio.sleep(0)
     asking.cancel()
     await asyncio.wait([asking])
-    waiting = await a.node.store.bookmarks_of(scene.cluster.tenant, identity)
+    waiting = await a.store.bookmarks_of(scene.cluster.tenant, identity)
     if waiting:  # It was canceled before it was accepted: then it was never sent.
         await b.stimuli.event("go", instance_id=identity)
 

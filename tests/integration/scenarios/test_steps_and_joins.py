@@ -25,6 +25,7 @@ from holdfast.activities import (
 from holdfast.errors import InstanceAtRest
 from holdfast.model.instance import JournalEvent
 from tests.integration.scenarios.conftest import Scene, at_rest, start, until
+from tests.support.node import node_of
 from tests.support.probe import probe
 
 SOON = timedelta(milliseconds=20)
@@ -108,7 +109,7 @@ async def test_10_a_poll_goes_on_elsewhere_with_its_start_and_its_count(scene: S
     a = await scene.node("a", ALL, work=False)
     identity = await start(a, Workflow(Third(interval=SOON, result="found"), variables={"found": 0}, id="third"))
     await a.settled(identity)
-    await a.node.stop()
+    await node_of(a).stop()
     b = await scene.node("b", ALL)
 
     result = await at_rest(b, identity)
@@ -176,7 +177,7 @@ async def test_18_automatic_retries_wait_longer_each_time_also_over_a_restart(sc
     flow = Workflow(stumble.bind(times=3, result="n", retry=patient), id="patient", variables={"n": 0})
     identity = await start(a, flow)
     await until(lambda: _reached("stumble", 1))
-    await a.node.stop()
+    await node_of(a).stop()
     b = await scene.node("b", ALL)
 
     result = await at_rest(b, identity)
@@ -240,7 +241,7 @@ async def test_20_cancel_ends_it_wherever_it_is(scene: Scene, where: str) -> Non
     result = await at_rest(a, identity)
     assert result.status is Status.CANCELED
     assert probe.counts["after"] == 0
-    export = await a.node.store.export_instance(scene.cluster.tenant, identity)
+    export = await a.store.export_instance(scene.cluster.tenant, identity)
     assert export is not None
     assert not export.effects
     assert not [row for row in export.work if row.kind == "timer"]

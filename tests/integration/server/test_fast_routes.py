@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.engine import Holdfast
 from holdfast.server import create_app
-from holdfast.server.fast_routes import DOORS
+from holdfast.server.fast_routes import FAST_ROUTES
 from holdfast.server.middleware import Entrance
 from holdfast.server.start_requests import Starter
 from tests.support.server_documents import FAILING, HELLO, WAITING
@@ -106,7 +106,7 @@ async def test_a_door_and_its_route_say_the_same(
 async def test_every_door_has_its_route(app: Entrance) -> None:
     paths = {path for path, item in app._api.openapi()["paths"].items() if "post" in item}
 
-    for door in DOORS:
+    for door in FAST_ROUTES:
         assert any(path.startswith(door.before) and path.endswith(door.after) for path in paths), door
 
 
@@ -115,7 +115,7 @@ async def test_without_the_permission_a_door_stays_shut() -> None:
     made = create_app(engine, auth=True, studio=False)
     await made.open()
     try:
-        for door in DOORS:
+        for door in FAST_ROUTES:
             status, headers, body = await spoken(made, f"{door.before}x{door.after}", b"{}", JSON)
             assert (status, body["code"]) == (401, "access.not_signed_in"), door
             assert headers["www-authenticate"] == "Bearer"

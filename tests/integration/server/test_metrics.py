@@ -58,7 +58,7 @@ async def test_what_happened_is_counted(serve: Serve) -> None:
     async with asyncio.timeout(20):
         seen = -1
         while [mark.name for mark in (await runtime.read(first.result.instance_id)).bookmarks] != ["Event"]:
-            seen = await runtime.node.store.wait_for_change(seen, timedelta(seconds=1))
+            seen = await runtime.store.wait_for_change(seen, timedelta(seconds=1))
 
     found = await scraped(api)
 
@@ -90,7 +90,7 @@ async def test_the_age_of_what_still_has_to_leave_is_shown(serve: Serve) -> None
     engine = Holdfast(store="memory://", entry_points=False, outlets=[outlet], worker=False, workflows=[waiting])
     api = await serve(engine)
     await api.engine.runtime.start(waiting)
-    await api.engine.runtime.node.store.wait_for_change(0, timedelta(milliseconds=1))
+    await api.engine.runtime.store.wait_for_change(0, timedelta(milliseconds=1))
 
     found = await scraped(api)
 
@@ -128,10 +128,10 @@ async def test_while_the_store_is_away_the_process_is_told_of_and_the_store_is_n
     before = await scraped(api)
 
     async def away(*_: Any) -> None:
-        raise StoreUnavailable("The store is away.")
+        raise StoreUnavailable("The store is unavailable.")
 
     with monkeypatch.context() as outage:
-        outage.setattr(api.engine.runtime.node.store, "stats", away)
+        outage.setattr(api.engine.runtime.store, "stats", away)
         during = await scraped(api)
     after = await scraped(api)
 
@@ -158,10 +158,10 @@ async def test_while_the_store_is_away_a_scraper_that_it_has_known_is_let_in(
     assert (await api.ask("GET", "/metrics", headers=worker)).status == 403
 
     async def away(*_: Any) -> None:
-        raise StoreUnavailable("The store is away.")
+        raise StoreUnavailable("The store is unavailable.")
 
     for name in ("get_record", "stats"):
-        monkeypatch.setattr(api.engine.runtime.node.store, name, away)
+        monkeypatch.setattr(api.engine.runtime.store, name, away)
     later.append(PRINCIPAL_CACHE_TIME)
 
     assert (await scraped(api, headers=viewer))[key("store_up")] == 0

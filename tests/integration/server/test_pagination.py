@@ -31,7 +31,7 @@ async def pages(api: Caller, path: str) -> Any:
 
 
 async def bury(api: Caller, *names: str) -> None:
-    store = api.engine.runtime.node.store
+    store = api.engine.runtime.store
     now = await store.now()
     letters = [
         DeadLetterRow(
@@ -49,7 +49,7 @@ def numbered(*numbers: int) -> list[str]:
 
 
 async def test_letters_that_come_and_go_move_no_other(api: Caller) -> None:
-    store = api.engine.runtime.node.store
+    store = api.engine.runtime.store
     await bury(api, *numbered(*range(10)))
     told: list[str] = []
 
@@ -64,7 +64,7 @@ async def test_letters_that_come_and_go_move_no_other(api: Caller) -> None:
 
 
 async def test_many_letters_may_go_between_two_pages(api: Caller) -> None:
-    store = api.engine.runtime.node.store
+    store = api.engine.runtime.store
     await bury(api, *numbered(*range(250)))
     told: list[str] = []
 
@@ -108,7 +108,7 @@ async def test_an_instance_that_is_deleted_meanwhile_is_left_out(serve: Serve, m
     api = await serve(Holdfast(store="memory://", entry_points=False, workflows=[common]))
     runtime = api.engine.runtime
     first, second = [(await runtime.start(common)).result.instance_id for _ in range(2)]  # type: ignore[union-attr]
-    search = runtime.node.store.search
+    search = runtime.store.search
 
     async def slow(query: Any) -> Any:
         found = await search(query)
@@ -116,7 +116,7 @@ async def test_an_instance_that_is_deleted_meanwhile_is_left_out(serve: Serve, m
         await runtime.operators.delete(first, who="t")
         return found
 
-    monkeypatch.setattr(runtime.node.store, "search", slow)
+    monkeypatch.setattr(runtime.store, "search", slow)
     listed = await api.get("/api/bookmarks")
 
     assert [item["instance_id"] for item in listed["items"]] == [second]

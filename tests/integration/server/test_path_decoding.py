@@ -23,7 +23,7 @@ PATH = "/api/definitions/sales%2Feu%2fgreet"
 async def old(serve: Serve) -> Caller:
     """A store of before."""
     api = await serve()
-    store, now = api.engine.runtime.node.store, api.engine.clock.now()
+    store, now = api.engine.runtime.store, api.engine.clock.now()
     document = msgspec.json.encode({**HELLO, "id": ID})
     content = DefinitionContent(hash=content_hash(document), created=now, document=document)
     label = DefinitionVersion(

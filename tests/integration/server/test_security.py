@@ -135,7 +135,7 @@ async def test_who_may_not_write_definitions_brings_none_with_an_instance(house:
     found = await exported(house)
     operator = await house.key("operator")
     await house.api.delete("/api/definitions/waiting", headers=house.admin)
-    while await house.api.engine.runtime.node.store.delete_unused_content(100):
+    while await house.api.engine.runtime.store.delete_unused_content(100):
         pass
 
     refused = await house.api.post("/api/instances/import", found, headers=operator, expect=403)

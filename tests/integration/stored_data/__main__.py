@@ -114,7 +114,7 @@ async def children(app: Holdfast) -> list[Any]:
     from holdfast.model.listing import InstanceFilter, InstanceQuery
 
     query = InstanceQuery(tenant="", filter=InstanceFilter(definition_ids=("part", "waiting")), limit=100)
-    found = (await app.runtime.node.store.search(query)).items
+    found = (await app.runtime.store.search(query)).items
     return [item for item in found if not item.id.startswith("waiting-")]
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from time import monotonic
 
 from holdfast.engine import Holdfast
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
-from holdfast.runtime.facade import Runtime
 from holdfast.testing.worker_process import WorkerProcess
 from tests.support.chaos.cluster_driver import all_at_rest, drive_cases, drive_orders, patiently
 from tests.support.chaos.cluster_report import ClusterReport, Kill, Open, report
@@ -98,7 +98,7 @@ async def cluster_chaos(
     await store.open()
     try:
         async with engine.runtime_on(store, tenant=TENANT, node="driver") as runtime:
-            runtime.node.gate.paused = True  # Everything but asking is the workers'.
+            runtime.intake.paused = True  # Everything but asking is the workers'.
             for workflow in (item, order, case):
                 await runtime.definitions.deploy(workflow)
             await asyncio.gather(*(worker.start() for worker in cluster.workers))
@@ -143,7 +143,7 @@ async def _calmly(cluster: Cluster, store: Store, kills: int, every: timedelta) 
 
 
 async def _judged(
-    runtime: Runtime, cluster: Cluster, orders: list[str], cases: list[str], restarts: int, seconds: float
+    runtime: ManagedRuntime, cluster: Cluster, orders: list[str], cases: list[str], restarts: int, seconds: float
 ) -> ClusterReport:
     return await report(
         runtime,

@@ -12,12 +12,12 @@ from typing import TypeVar
 from holdfast.authoring.workflow import Workflow
 from holdfast.errors import HoldfastError
 from holdfast.management.instances.alterations import Alterations
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.management.tasks import Tasks
 from holdfast.model.alterations import ModifyVariable, PlanState
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.requests import DispatchDefinition
 from holdfast.model.stored import InstanceKey
-from holdfast.runtime.facade import Runtime
 from tests.support.chaos.cluster_workflows import case, order
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ LOOK = 0.2
 """Seconds between two looks."""
 
 
-async def drive_orders(runtime: Runtime, names: Sequence[str]) -> None:
+async def drive_orders(runtime: ManagedRuntime, names: Sequence[str]) -> None:
     """Start each, and pay it: some before it waits for that."""
 
     async def one(name: str) -> None:
@@ -37,11 +37,11 @@ async def drive_orders(runtime: Runtime, names: Sequence[str]) -> None:
         await asyncio.gather(*map(one, names[first : first + AT_ONCE]))
 
 
-async def drive_cases(runtime: Runtime, names: Sequence[str]) -> None:
-    """Start the cases; once all of them wait for their task, alter them by one plan; then complete the tasks."""
+async def drive_cases(runtime: ManagedRuntime, names: Sequence[str]) -> None:
+    """Start them; once all wait for somebody, alter all of them by a plan that the workers work off; then do their tasks."""
     if not names:
         return
-    tasks, alterations = Tasks(runtime.node), Alterations(runtime.node)
+    tasks, alterations = Tasks(runtime), Alterations(runtime)
     for name in names:
         await start(runtime, case, name)
     waiting = [await _until(lambda name=name: _task_of(tasks, name)) for name in names]  # type: ignore[misc]  # a default binds the name
@@ -58,7 +58,7 @@ async def drive_cases(runtime: Runtime, names: Sequence[str]) -> None:
         await patiently(lambda task_id=task_id: tasks.complete(task_id, "ann", "seen"))  # type: ignore[misc]  # the same
 
 
-async def start(runtime: Runtime, workflow: Workflow, name: str) -> None:
+async def start(runtime: ManagedRuntime, workflow: Workflow, name: str) -> None:
     request = DispatchDefinition(definition_id=workflow.definition.id, instance_id=name)
     await patiently(lambda: runtime.dispatcher.dispatch(request))
 
@@ -68,11 +68,11 @@ async def _task_of(tasks: Tasks, name: str) -> str | None:
     return found[0].id if found else None
 
 
-async def all_at_rest(runtime: Runtime, names: Sequence[str]) -> None:
+async def all_at_rest(runtime: ManagedRuntime, names: Sequence[str]) -> None:
     left = set(names)
     while left:
-        keys = [InstanceKey(runtime.node.tenant, name) for name in sorted(left)[:500]]
-        rows = (await patiently(lambda: runtime.node.store.load(keys))).instances  # noqa: B023 - asked at once
+        keys = [InstanceKey(runtime.tenant, name) for name in sorted(left)[:500]]
+        rows = (await patiently(lambda: runtime.store.load(keys))).instances  # noqa: B023 - asked at once
         ended = {key.id for key, row in rows.items() if row.finished is not None}
         left -= ended
         if not ended:

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.instance import JournalEntry, JournalEvent, Status
-from holdfast.runtime.facade import Runtime
 from tests.support.chaos.cluster_workflows import OF_CASE, OF_CHILD, OF_ORDER, Call, Ledger
 
 Open = tuple[str, int, int]
@@ -87,7 +87,7 @@ class Evidence(Struct, kw_only=True):
 
 
 async def report(
-    runtime: Runtime,
+    runtime: ManagedRuntime,
     ledger: Ledger,
     *,
     orders: Sequence[str],
@@ -121,14 +121,14 @@ async def report(
         ended_twice=evidence.ended_twice,
         altered_wrongly=evidence.altered_wrongly,
         takeovers=evidence.takeovers.total(),
-        dead_letters=len(await runtime.node.store.list_dead_letters(runtime.node.tenant)),
+        dead_letters=len(await runtime.store.list_dead_letters(runtime.tenant)),
         takeover_p99_s=_p99(wait for kill, wait in waits if kill.calm),
         takeover_under_fire_p99_s=_p99(wait for kill, wait in waits if not kill.calm),
         seconds=round(seconds, 1),
     )
 
 
-async def _gathered(runtime: Runtime, ledger: Ledger, orders: Sequence[str], cases: Sequence[str]) -> Evidence:
+async def _gathered(runtime: ManagedRuntime, ledger: Ledger, orders: Sequence[str], cases: Sequence[str]) -> Evidence:
     evidence = Evidence(statuses=Counter(), takeovers=Counter())
     asked = {*orders, *cases}
     to_alter = set(cases)

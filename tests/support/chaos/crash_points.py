@@ -16,15 +16,16 @@ from typing import Any
 
 from holdfast.engine import Holdfast
 from holdfast.errors import InstanceAtRest
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.instance import JournalEvent, Status
 from holdfast.model.listing import InstanceQuery
 from holdfast.model.requests import DispatchDefinition
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
-from holdfast.runtime.facade import Runtime
 from holdfast.testing.store_process import answer_of
 from tests.support.chaos.cluster_workflows import LEDGER, OF_ORDER, QUEUE, Ledger, book, item, order
 from tests.support.chaos.processes import start
+from tests.support.node import node_of
 
 TENANT = "life"
 NAME = "order-1"
@@ -35,15 +36,14 @@ PATIENCE = 60.0
 async def run_order(store: Store, node: str, ledger: str) -> dict[str, Any]:
     """Start the order, or go on with it, and see its end."""
     os.environ[LEDGER] = ledger
-    engine = Holdfast(entry_points=False, activities=[book], definitions=[item])
+    engine = Holdfast(entry_points=False, activities=[book], definitions=[item], node_sweep=ALIVE / 4)
     runtime = engine.runtime_on(store, tenant=TENANT, node=node, queues=("default", QUEUE))
-    runtime.node.heart.time_to_live = ALIVE
-    runtime.node.sweep_every = ALIVE / 4
+    runtime.liveness.time_to_live = ALIVE
     try:
         async with runtime, asyncio.timeout(PATIENCE):
             for workflow in (item, order):
                 await runtime.definitions.deploy(workflow)
-            runtime.node.take_work()
+            node_of(runtime).take_work()
             await runtime.dispatcher.dispatch(
                 DispatchDefinition(definition_id=order.definition.id, instance_id=NAME, idempotency_key="start")
             )
@@ -67,9 +67,9 @@ async def died_and_went_on(url: str, point: str, number: int, folder: Path) -> t
         await store.close()
 
 
-async def _all_ended(runtime: Runtime) -> None:
+async def _all_ended(runtime: ManagedRuntime) -> None:
     """Its child too; and nothing is left to do."""
-    store, seen = runtime.node.store, 0
+    store, seen = runtime.store, 0
     while True:
         items = (await store.search(InstanceQuery(tenant=TENANT))).items
         if items and all(item.finished is not None for item in items) and not (await store.stats(TENANT)).work_ready:
@@ -77,8 +77,8 @@ async def _all_ended(runtime: Runtime) -> None:
         seen = await store.wait_for_change(seen, timedelta(milliseconds=200))
 
 
-async def _broken(runtime: Runtime, ledger: Ledger) -> list[str]:
-    store = runtime.node.store
+async def _broken(runtime: ManagedRuntime, ledger: Ledger) -> list[str]:
+    store = runtime.store
     broken: list[str] = []
     items = (await store.search(InstanceQuery(tenant=TENANT))).items
     if Counter(item.definition_id for item in items) != {"cluster_order": 1, "cluster_item": 1}:

@@ -21,12 +21,13 @@ from time import monotonic
 
 import msgspec
 
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.instance import BookmarkKind, JournalEvent, Status
 from holdfast.model.listing import InstanceQuery, InstanceSort
 from holdfast.persistence import store_from_url
-from holdfast.runtime.facade import Runtime
 from tests.support.chaos.contention import ChaosReport, Crash, Fight
 from tests.support.chaos.runtime_contender import CHARGES, TENANT, node_on, workflow
+from tests.support.node import node_of
 
 _PATIENCE = 120.0
 """Seconds within which the last node must have tidied up."""
@@ -94,16 +95,16 @@ async def _checked(url: str, fight: Fight, charges: Path) -> ChaosReport:
     await store.open()
     try:
         async with node_on(store, "last") as runtime:
-            runtime.node.take_work()
+            node_of(runtime).take_work()
             ids = await _all_waiting(runtime)
             return await _compared(runtime, ids, fight, charges)
     finally:
         await store.close()
 
 
-async def _all_waiting(runtime: Runtime) -> list[str]:
+async def _all_waiting(runtime: ManagedRuntime) -> list[str]:
     """The last node takes over what the dead ones left, until every instance waits for its next event. None may fault."""
-    store, until, seen = runtime.node.store, monotonic() + _PATIENCE, 0
+    store, until, seen = runtime.store, monotonic() + _PATIENCE, 0
     query = InstanceQuery(tenant=TENANT, sort=InstanceSort.ID, descending=False, limit=100_000)
     while True:
         items = (await store.search(query)).items
@@ -117,8 +118,8 @@ async def _all_waiting(runtime: Runtime) -> list[str]:
         seen = await store.wait_for_change(seen, timedelta(seconds=1))
 
 
-async def _explained(runtime: Runtime, identity: str) -> str:
-    store = runtime.node.store
+async def _explained(runtime: ManagedRuntime, identity: str) -> str:
+    store = runtime.store
     result = await runtime.read(identity)
     export = await store.export_instance(TENANT, identity)
     assert export is not None
@@ -131,7 +132,7 @@ async def _explained(runtime: Runtime, identity: str) -> str:
         "bookmarks": [(mark.seq, mark.type) for mark in export.bookmarks],
         "work": [(row.id, row.kind, row.due, row.attempts) for row in export.work],
         "dead letters": letters,
-        "in hand": runtime.node.works_on(identity),
+        "in hand": runtime.works_on(identity),
         "journal": [
             (entry.event, entry.execution_id) for entry in (await runtime.journal(identity, limit=1_000_000))[-6:]
         ],
@@ -139,11 +140,11 @@ async def _explained(runtime: Runtime, identity: str) -> str:
     return f"{identity}: " + ", ".join(f"{name} {value}" for name, value in parts.items())
 
 
-async def _naps(runtime: Runtime, identity: str) -> bool:
-    return any(mark.type != "Event" for mark in await runtime.node.store.bookmarks_of(TENANT, identity))
+async def _naps(runtime: ManagedRuntime, identity: str) -> bool:
+    return any(mark.type != "Event" for mark in await runtime.store.bookmarks_of(TENANT, identity))
 
 
-async def _compared(runtime: Runtime, ids: list[str], fight: Fight, charges: Path) -> ChaosReport:
+async def _compared(runtime: ManagedRuntime, ids: list[str], fight: Fight, charges: Path) -> ChaosReport:
     violations: list[str] = []
     tokens: list[tuple[str, str]] = []
     bursts = 0
@@ -152,8 +153,8 @@ async def _compared(runtime: Runtime, ids: list[str], fight: Fight, charges: Pat
         tokens += [(identity, token) for token in found]
         bursts += version
         violations += wrong
-    stuck = [key.id for key in await runtime.node.store.find_stuck(10) if key.tenant == TENANT]
-    letters = await runtime.node.store.list_dead_letters(TENANT)
+    stuck = [key.id for key in await runtime.store.find_stuck(10) if key.tenant == TENANT]
+    letters = await runtime.store.list_dead_letters(TENANT)
     violations += [f"{name} stuck" for name in stuck] + [f"dead letter {letter.work.id}" for letter in letters]
     told = fight.acknowledged()
     resumed = {pair for pair in told if not pair[0].startswith("key:")}
@@ -174,9 +175,9 @@ async def _compared(runtime: Runtime, ids: list[str], fight: Fight, charges: Pat
     )
 
 
-async def _one(runtime: Runtime, identity: str) -> tuple[list[str], int, list[str]]:
+async def _one(runtime: ManagedRuntime, identity: str) -> tuple[list[str], int, list[str]]:
     """Tokens and version of an instance, and what does not fit."""
-    store = runtime.node.store
+    store = runtime.store
     result = await runtime.read(identity)
     live, tokens = result._live, result.variables["tokens"]
     export = await store.export_instance(TENANT, identity)

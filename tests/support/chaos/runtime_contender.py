@@ -24,8 +24,9 @@ from holdfast.authoring.function import activity
 from holdfast.authoring.workflow import Workflow
 from holdfast.engine import Holdfast
 from holdfast.errors import ExecutionError, StoreError
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.ports import Context, Store
-from holdfast.runtime.facade import Runtime
+from tests.support.node import node_of
 
 TENANT = "fight"
 AT_ONCE = 16
@@ -64,16 +65,16 @@ def engine() -> Holdfast:
     return Holdfast(entry_points=False, activities=[charge])
 
 
-def node_on(store: Store, name: str) -> Runtime:
+def node_on(store: Store, name: str) -> ManagedRuntime:
     runtime = engine().runtime_on(store, tenant=TENANT, node=name)
-    runtime.node.heart.time_to_live = TIME_TO_LIVE
+    runtime.liveness.time_to_live = TIME_TO_LIVE
     return runtime
 
 
 async def contend(store: Store, worker: str, instances: int, keys: int, acknowledged: str) -> dict[str, Any]:
     """Never returns: the test kills it."""
     async with node_on(store, worker) as runtime:
-        runtime.node.take_work()
+        node_of(runtime).take_work()
         await asyncio.gather(
             *(_resume(runtime, f"{worker}-{number}", instances, acknowledged) for number in range(AT_ONCE)),
             _start(runtime, keys, acknowledged),
@@ -81,7 +82,7 @@ async def contend(store: Store, worker: str, instances: int, keys: int, acknowle
     raise AssertionError("a fighter ended")
 
 
-async def _resume(runtime: Runtime, name: str, instances: int, acknowledged: str) -> None:
+async def _resume(runtime: ManagedRuntime, name: str, instances: int, acknowledged: str) -> None:
     number = 0
     while True:
         number += 1
@@ -100,7 +101,7 @@ async def _resume(runtime: Runtime, name: str, instances: int, acknowledged: str
             _append(acknowledged, f"{identity} {token}")
 
 
-async def _start(runtime: Runtime, keys: int, acknowledged: str) -> None:
+async def _start(runtime: ManagedRuntime, keys: int, acknowledged: str) -> None:
     """Starts under keys that others use too."""
     flow = workflow()
     while True:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engine import Holdfast
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.instance import JournalEvent, Status
 from holdfast.model.listing import InstanceQuery, InstanceSort
 from holdfast.model.work import WorkKind
 from holdfast.persistence import store_from_url
-from holdfast.runtime.facade import Runtime
 from tests.support.chaos import server_workflows as work
 from tests.support.chaos.cluster_workflows import Ledger, book
 from tests.support.chaos.contention import ChaosReport
@@ -35,8 +35,8 @@ async def compared(url: str, folder: Path, heard: Heard, kills: int, crashes: in
         engine.close()
 
 
-async def _report(runtime: Runtime, folder: Path, heard: Heard, kills: int, crashes: int) -> ChaosReport:
-    store = runtime.node.store
+async def _report(runtime: ManagedRuntime, folder: Path, heard: Heard, kills: int, crashes: int) -> ChaosReport:
+    store = runtime.store
     items = (await store.search(InstanceQuery(sort=InstanceSort.ID, descending=False, limit=MANY))).items
     checkouts = {item.id for item in items if item.definition_id == work.checkout.definition.id}
     tickets = {item.id for item in items if item.definition_id == work.ticket.definition.id}
@@ -67,10 +67,10 @@ async def _report(runtime: Runtime, folder: Path, heard: Heard, kills: int, cras
     )
 
 
-async def _one(runtime: Runtime, name: str, heard: Heard) -> list[str]:
+async def _one(runtime: ManagedRuntime, name: str, heard: Heard) -> list[str]:
     result = await runtime.read(name)
     journal = await runtime.journal(name, limit=MANY)
-    export = await runtime.node.store.export_instance("", name)
+    export = await runtime.store.export_instance("", name)
     assert export is not None
     work_left = [row for row in export.work if row.kind != WorkKind.UNREAD]  # A look at its inbox, a minute later.
     ends = sum(entry.event is JournalEvent.INSTANCE_FINISHED for entry in journal)

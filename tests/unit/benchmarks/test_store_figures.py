@@ -75,7 +75,7 @@ async def test_sleepers_written_in_bulk_can_be_woken_again_and_again(one_type: b
             asleep = await here.runtime.read(who.identity(8))
 
             assert woken.status is asleep.status is Status.SUSPENDED
-            assert (await here.runtime.node.row(who.identity(7))).version == 3
+            assert (await here.runtime.row(who.identity(7))).version == 3
             assert [mark.payload for mark in woken.bookmarks] == [{"event_name": who.event(7)}]
             assert [mark.payload for mark in asleep.bookmarks] == [{"event_name": who.event(8)}]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.management.nodes import NodeDetails
+from holdfast.model.node_details import NodeDetails
 from holdfast.persistence.url import store_from_url
 from tests.unit.cli.conftest import Call
 

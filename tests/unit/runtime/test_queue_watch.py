@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.runtime.queue_watch import BREATH, POLL, Lookout
+from holdfast.runtime.queue_watch import BUSY_INTERVAL, POLL_INTERVAL, QueueWatch
 
 
 class FakeStore:
@@ -29,18 +29,18 @@ class FakeStore:
 @pytest.mark.parametrize(
     ("left", "is_due", "wait"),
     [
-        (None, False, POLL),
-        (timedelta(0), True, BREATH),
-        (timedelta(milliseconds=-5), True, BREATH),
+        (None, False, POLL_INTERVAL),
+        (timedelta(0), True, BUSY_INTERVAL),
+        (timedelta(milliseconds=-5), True, BUSY_INTERVAL),
         (timedelta(milliseconds=40), False, timedelta(milliseconds=40)),
-        (timedelta(hours=1), False, POLL),
+        (timedelta(hours=1), False, POLL_INTERVAL),
     ],
 )
 async def test_a_wait_ends_when_the_next_row_is_due_or_after_a_poll(
     left: timedelta | None, is_due: bool, wait: timedelta
 ) -> None:
     store: Any = FakeStore(left)
-    watch = Lookout(store, ["default"])
+    watch = QueueWatch(store, ["default"])
 
     assert await watch.is_due() is is_due
     await watch.wait()
@@ -49,7 +49,7 @@ async def test_a_wait_ends_when_the_next_row_is_due_or_after_a_poll(
 
 async def test_each_wait_begins_at_the_last_change_that_was_seen() -> None:
     store: Any = FakeStore(None)
-    watch = Lookout(store, ["default"])
+    watch = QueueWatch(store, ["default"])
     await watch.rest()
     await watch.rest()
 

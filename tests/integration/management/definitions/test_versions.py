@@ -121,7 +121,7 @@ async def test_a_new_draft_with_an_id_that_no_address_reaches_is_refused(cluster
 async def test_a_draft_of_before_with_such_an_id_is_still_read_saved_and_copied(cluster: Any) -> None:
     definitions = (runtime := await cluster.node("a")).definitions
     kept = definitions._made(definitions._engine.definition(document(id="sales/greet")), VersionDetails())
-    await runtime.node.store.save_version(*kept, [])
+    await runtime.store.save_version(*kept, [])
 
     await definitions.save_draft(document("again", id="sales/greet"))
     await definitions.duplicate("sales/greet", "greet")
@@ -140,7 +140,7 @@ async def test_instances_stay_on_their_version(cluster: Any) -> None:
     await runtime.definitions.delete_version("greet", 1)
 
     assert (published.version.version, published.live_instances) == (2, 1)
-    row = await runtime.node.row(started.instance_id)
+    row = await runtime.row(started.instance_id)
     assert row.definition_version == 1
     assert (await runtime.resume(started.instance_id)).status is Status.FINISHED
 

@@ -40,7 +40,8 @@ from holdfast.model.listing import InstanceFilter
 from holdfast.model.record_rows import RecordQuery
 from holdfast.model.tasks import TASK, task_of
 from holdfast.model.work import WorkKind
-from holdfast.runtime.work_queue.alteration_pages import Page, alter_page, page_row
+from holdfast.runtime.work_queue.alteration_pages import Page, page_row
+from tests.support.node import node_of
 
 
 def ordering(version: int = 1, *, wait: str = "wait", extra: Any = (), variables: Any = ()) -> Workflow:
@@ -65,7 +66,7 @@ def ordering(version: int = 1, *, wait: str = "wait", extra: Any = (), variables
 
 async def published(runtime: Any, wanted: Workflow) -> None:
     """Put a version into the store."""
-    await runtime.node.pins.pin(runtime._plan_of(wanted))
+    await runtime.plans.pin(runtime.plan_of(wanted))
 
 
 async def started(runtime: Any, wanted: Workflow, **options: Any) -> str:
@@ -77,7 +78,7 @@ def acts(entries: Any) -> list[dict[str, Any]]:
 
 
 async def worked_off(alterations: Alterations, plan: AlterationPlan) -> AlterationPlan:
-    seen, store = 0, alterations._node.store
+    seen, store = 0, alterations._runtime.store
     while (plan := await alterations.get(plan.id)).state is not PlanState.COMPLETED:
         seen = await store.wait_for_change(seen, timedelta(seconds=1))
     return plan
@@ -88,7 +89,7 @@ async def worked_off(alterations: Alterations, plan: AlterationPlan) -> Alterati
 
 async def test_a_variable_is_modified(cluster: Any) -> None:
     a = await cluster.node("a")
-    alterations, identity = Alterations(a.node), await started(a, ordering())
+    alterations, identity = Alterations(a), await started(a, ordering())
 
     assert await alterations.alter(identity, [ModifyVariable(variable="sum", value=41)], who="ann", why="wrong")
     assert not await alterations.alter(
@@ -104,8 +105,8 @@ async def test_a_variable_is_modified(cluster: Any) -> None:
 
 async def test_all_of_it_or_nothing(cluster: Any) -> None:
     a = await cluster.node("a")
-    alterations, identity = Alterations(a.node), await started(a, ordering())
-    version = (await a.node.row(identity)).version
+    alterations, identity = Alterations(a), await started(a, ordering())
+    version = (await a.row(identity)).version
 
     with pytest.raises(VariableNotFound):
         await alterations.alter(
@@ -114,13 +115,13 @@ async def test_all_of_it_or_nothing(cluster: Any) -> None:
     with pytest.raises(ExecutionError, match="sum"):
         await alterations.alter(identity, [ModifyVariable(variable="sum", value=[])], who="ann")
 
-    assert (await a.node.row(identity)).version == version
+    assert (await a.row(identity)).version == version
     assert (await a.read(identity)).variables["sum"] == 1
 
 
 async def test_activities_are_canceled_and_scheduled(cluster: Any) -> None:
     a = await cluster.node("a")
-    alterations = Alterations(a.node)
+    alterations = Alterations(a)
     one, two = Event("one", id="one"), Event("two", id="two")
     join, end = FlowJoin(mode="wait_all", id="join"), WriteLine("end", id="end")
     start = WriteLine("start", id="start")
@@ -142,7 +143,7 @@ async def test_activities_are_canceled_and_scheduled(cluster: Any) -> None:
 
 async def test_cancel_is_an_alteration_too(cluster: Any) -> None:
     a = await cluster.node("a")
-    alterations, identity = Alterations(a.node), await started(a, ordering())
+    alterations, identity = Alterations(a), await started(a, ordering())
 
     assert await alterations.alter(identity, [Cancel()], who="ann")
     assert not await alterations.alter(identity, [Cancel()], who="ann")
@@ -158,13 +159,13 @@ async def test_an_instance_goes_on_with_another_version(cluster: Any) -> None:
     identity = await started(a, ordering())
     await published(a, second)
 
-    assert await Alterations(a.node).alter(identity, [Migrate(version=2)], who="ann", why="new tax")
-    assert not await Alterations(b.node).alter(identity, [Migrate(version=2)], who="ann")
+    assert await Alterations(a).alter(identity, [Migrate(version=2)], who="ann", why="new tax")
+    assert not await Alterations(b).alter(identity, [Migrate(version=2)], who="ann")
 
     await b.resume(identity)
     ended = await b.read(identity)
     assert (ended.status, ended.outputs) == (Status.FINISHED, {"sum": 101})
-    assert (await a.node.row(identity)).definition_version == 2
+    assert (await a.row(identity)).definition_version == 2
     assert acts(await b.journal(identity)) == [
         {"verb": "migrate", "who": "ann", "why": "new tax", "version": 2, "before": 1}
     ]
@@ -173,7 +174,7 @@ async def test_an_instance_goes_on_with_another_version(cluster: Any) -> None:
 
 async def test_what_has_another_id_there_must_be_mapped(cluster: Any) -> None:
     a = await cluster.node("a")
-    alterations, identity = Alterations(a.node), await started(a, ordering())
+    alterations, identity = Alterations(a), await started(a, ordering())
     await published(a, ordering(2, wait="approval"))
 
     with pytest.raises(MigrationRefused, match="'wait'") as refused:
@@ -181,7 +182,7 @@ async def test_what_has_another_id_there_must_be_mapped(cluster: Any) -> None:
     with pytest.raises(MigrationRefused, match="same type"):
         await alterations.alter(identity, [Migrate(version=2, mapping={"wait": "last"})], who="ann")
     assert refused.value.reasons
-    assert (await a.node.row(identity)).definition_version == 1
+    assert (await a.row(identity)).definition_version == 1
 
     await alterations.alter(identity, [Migrate(version=2, mapping={"wait": "approval"})], who="ann")
 
@@ -207,13 +208,13 @@ def napping(version: int = 1, suffix: str = "", nap: timedelta = timedelta(days=
 
 async def test_rows_of_an_instance_that_migrates_name_what_is_there_now(cluster: Any) -> None:
     a = await cluster.node("a")
-    alterations, identity = Alterations(a.node), await started(a, napping())
+    alterations, identity = Alterations(a), await started(a, napping())
     await published(a, napping(2, "ing"))
     mapping = {"wait": "waiting", "nap": "naping", "look": "looking"}
 
     await alterations.alter(identity, [Migrate(version=2, mapping=mapping)], who="ann")
 
-    store, content = a.node.store, (await a.node.row(identity)).content
+    store, content = a.store, (await a.row(identity)).content
     marks = {mark.activity_id for mark in await store.bookmarks_of(cluster.tenant, identity)}
     export = await store.export_instance(cluster.tenant, identity)
     assert export is not None
@@ -242,13 +243,13 @@ async def test_a_timer_that_somebody_has_in_hand_does_not_keep_an_instance_from_
     async with asyncio.timeout(30):
         held = False
         while not held:
-            async with b.node.store.claim(b.node.work_queues, 10) as claim:
+            async with b.store.claim(node_of(b).components.poller.queues, 10) as claim:
                 held = bool(claim.rows)
                 if held:
-                    moving = asyncio.create_task(Alterations(a.node).alter(identity, [migrate], who="ann"))
+                    moving = asyncio.create_task(Alterations(a).alter(identity, [migrate], who="ann"))
                     await asyncio.wait([moving], timeout=0.5)
         assert await moving
-    assert (await a.node.row(identity)).definition_version == 2
+    assert (await a.row(identity)).definition_version == 2
     await cluster.check(a, identity)
 
 
@@ -269,7 +270,7 @@ async def test_a_flowchart_carries_its_visits_over(cluster: Any) -> None:
     await a.resume(identity, (await a.read(identity)).bookmark("one").id)
     await published(a, chart(2, renamed=True))
 
-    await Alterations(a.node).alter(identity, [Migrate(version=2, mapping={"one": "uno"})], who="ann")
+    await Alterations(a).alter(identity, [Migrate(version=2, mapping={"one": "uno"})], who="ann")
 
     await a.resume(identity)
     ended = await a.read(identity)
@@ -285,7 +286,7 @@ async def test_branches_that_are_counted_must_stay_the_same(cluster: Any) -> Non
     await published(a, forked(2, "x", "y", "z"))
 
     with pytest.raises(MigrationRefused, match="'fork'"):
-        await Alterations(a.node).alter(identity, [Migrate(version=2)], who="ann")
+        await Alterations(a).alter(identity, [Migrate(version=2)], who="ann")
 
 
 # -- plans -------------------------------------------------------------------------------------------------------------
@@ -293,7 +294,7 @@ async def test_branches_that_are_counted_must_stay_the_same(cluster: Any) -> Non
 
 async def test_a_dry_run_says_what_would_become_of_each(cluster: Any) -> None:
     a = await cluster.node("a")
-    alterations = Alterations(a.node)
+    alterations = Alterations(a)
     second = Workflow(
         Sequence(Event("other", id="later"), Event("go", id="wait"), id="steps"),
         id="ordering",
@@ -306,7 +307,7 @@ async def test_a_dry_run_says_what_would_become_of_each(cluster: Any) -> None:
     await published(a, third)
     ended = await started(a, ordering())
     await a.resume(ended)
-    before = {identity: (await a.node.row(identity)).version for identity in [*old, new, ended]}
+    before = {identity: (await a.row(identity)).version for identity in [*old, new, ended]}
 
     to_third = await alterations.plan(InstanceFilter(), [Migrate(version=3)], dry_run=True, who="ann")
     to_second = await alterations.plan(InstanceFilter(), [Migrate(version=2)], dry_run=True, who="ann")
@@ -317,26 +318,26 @@ async def test_a_dry_run_says_what_would_become_of_each(cluster: Any) -> None:
     assert "'later'" in to_third.verdicts[0].reasons[0]
     assert to_second.fates == {"applies": 3, "stays": 1}
     assert nowhere.fates == {"refused": 4}
-    assert {identity: (await a.node.row(identity)).version for identity in before} == before
+    assert {identity: (await a.row(identity)).version for identity in before} == before
     assert (await alterations.list()).items == ()
 
 
 async def test_a_plan_is_worked_off_by_the_cluster(cluster: Any) -> None:
     a = await cluster.node("a", work=True)
     await cluster.node("b", work=True)
-    alterations = Alterations(a.node)
+    alterations = Alterations(a)
     ids = [await started(a, ordering(), name="old" if number % 10 else "new") for number in range(120)]
     await published(a, ordering(2, extra=[SetVariable("sum", 7, id="added")]))
     changes: Any = [Migrate(version=2), {"type": "modify_variable", "variable": "text", "value": "b"}]
 
     plan = await alterations.plan(InstanceFilter(names=("old",)), changes, who="ann", why="new tax")
     assert (plan.state, plan.total) == (PlanState.PLANNED, 108)
-    assert (await a.node.row(ids[1])).definition_version == 1
+    assert (await a.row(ids[1])).definition_version == 1
     await asyncio.gather(*(alterations.run(plan.id) for _ in range(5)))
     plan = await worked_off(alterations, plan)
 
     assert (plan.altered, plan.unchanged, plan.failed, plan.done) == (108, 0, 0, 108)
-    versions = [(await a.node.row(identity)).definition_version for identity in ids]
+    versions = [(await a.row(identity)).definition_version for identity in ids]
     assert versions == [1, *[2] * 9] * 12
     assert [item.id for item in (await alterations.list()).items] == [plan.id]
     assert len(acts(await a.journal(ids[1]))) == 2
@@ -345,23 +346,24 @@ async def test_a_plan_is_worked_off_by_the_cluster(cluster: Any) -> None:
 
 async def test_a_page_that_is_done_again_alters_nothing_twice(cluster: Any) -> None:
     a = await cluster.node("a")
-    alterations = Alterations(a.node)
+    alterations = Alterations(a)
     ids = [await started(a, ordering()) for _ in range(3)]
     bad = await started(a, Workflow(Event("x"), id="ordering", version=5))
     plan = await alterations.plan(InstanceFilter(), [ModifyVariable(variable="sum", value=9)], who="ann")
-    row = page_row(cluster.tenant, Page(plan=plan.id), a.node.clock.now())
-    await alter_page(a.node, row)  # There is no such row: the page's commit is lost, what it altered is altered.
-    record = await a.node.store.get_record(cluster.tenant, "alteration", plan.id)
+    row = page_row(cluster.tenant, Page(plan=plan.id), a.clock.now())
+    # There is no such row: the page's commit is lost, what it altered is altered.
+    await node_of(a).components.alterations.execute(row)
+    record = await a.store.get_record(cluster.tenant, "alteration", plan.id)
     assert plan_of(record).state is PlanState.PLANNED
-    versions = [(await a.node.row(identity)).version for identity in ids]
+    versions = [(await a.row(identity)).version for identity in ids]
 
     await alterations.run(plan.id)
-    a.node.take_work()
+    node_of(a).take_work()
     plan = await worked_off(alterations, plan)
 
     assert (plan.altered, plan.failed) == (3, 1)
     assert [item.instance_id for item in plan.failures] == [bad]
-    assert [(await a.node.row(identity)).version for identity in ids] == versions
+    assert [(await a.row(identity)).version for identity in ids] == versions
 
 
 def test_a_plan_knows_how_far_it_is() -> None:

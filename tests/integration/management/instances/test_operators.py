@@ -16,6 +16,7 @@ from holdfast.model.commit import Commit
 from holdfast.model.instance import JournalEvent
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow, queue_of
+from tests.support.node import node_of
 
 CALLS: list[tuple[str, str]] = []
 
@@ -51,7 +52,7 @@ def acts(entries: Any) -> list[dict[str, Any]]:
 
 async def test_retry_with_edited_input_is_a_new_execution(cluster: Any) -> None:
     a = await cluster.node("a")
-    operators, identity = Operators(a.node), await faulted(a)
+    operators, identity = Operators(a), await faulted(a)
     before = (await a.read(identity)).incidents[0]
 
     done = await operators.retry(identity, before.activity_id, inputs={"card": "visa"}, who="ann", why="new card")
@@ -71,7 +72,7 @@ async def test_retry_with_edited_input_is_a_new_execution(cluster: Any) -> None:
 
 async def test_retry_as_it_was_keeps_the_execution(cluster: Any) -> None:
     a = await cluster.node("a")
-    operators, identity = Operators(a.node), await faulted(a)
+    operators, identity = Operators(a), await faulted(a)
 
     await operators.retry(identity, who="ann")
     await a.settle(identity)
@@ -84,7 +85,7 @@ async def test_retry_as_it_was_keeps_the_execution(cluster: Any) -> None:
 
 async def test_input_that_does_not_fit_is_refused(cluster: Any) -> None:
     a = await cluster.node("a")
-    operators, identity = Operators(a.node), await faulted(a)
+    operators, identity = Operators(a), await faulted(a)
 
     with pytest.raises(ExecutionError, match="'karte'"):
         await operators.retry(identity, inputs={"karte": "visa"}, who="ann")
@@ -97,7 +98,7 @@ async def test_input_that_does_not_fit_is_refused(cluster: Any) -> None:
 async def test_ten_operators_retry_once(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=[charge])
     identity = await faulted(a)
-    both = (Operators(a.node), Operators(b.node))
+    both = (Operators(a), Operators(b))
 
     done = await asyncio.gather(
         *(both[n % 2].retry(identity, inputs={"card": "visa"}, who=f"o{n}") for n in range(10)), return_exceptions=True
@@ -112,7 +113,7 @@ async def test_ten_operators_retry_once(cluster: Any) -> None:
 
 async def test_skip_goes_on_behind_the_activity(cluster: Any) -> None:
     a = await cluster.node("a")
-    operators, identity = Operators(a.node), await faulted(a)
+    operators, identity = Operators(a), await faulted(a)
 
     with pytest.raises(ExecutionError, match="'nothing'"):
         await operators.skip(identity, "nothing", who="ann")
@@ -127,7 +128,7 @@ async def test_skip_goes_on_behind_the_activity(cluster: Any) -> None:
 
 async def test_skip_passes_over_what_waits(cluster: Any) -> None:
     a = await cluster.node("a")
-    operators = Operators(a.node)
+    operators = Operators(a)
     root = Sequence(Event("never", id="wait"), SetOutput("out", 1))
     identity = (await a.start(Workflow(root, id="waits", outputs={"out": int}))).result.instance_id
 
@@ -139,7 +140,7 @@ async def test_skip_passes_over_what_waits(cluster: Any) -> None:
 
 async def test_resume_says_who_did_it(cluster: Any) -> None:
     a = await cluster.node("a")
-    operators = Operators(a.node)
+    operators = Operators(a)
     identity = (await a.start(Workflow(Event("go"), id="waits"))).result.instance_id
 
     done = await operators.resume(identity, payload=7, who="ann", why="by phone")
@@ -158,7 +159,7 @@ def saga() -> Workflow:
 @pytest.mark.parametrize("terminate", [False, True])
 async def test_cancel_cleans_up_and_terminate_does_not(cluster: Any, terminate: bool) -> None:
     a = await cluster.node("a")
-    operators, lines = Operators(a.node), list[str]()
+    operators, lines = Operators(a), list[str]()
     identity = (await a.start(saga(), on_line=lines.append)).result.instance_id
     lines.clear()
 
@@ -179,7 +180,7 @@ async def test_cancel_cleans_up_and_terminate_does_not(cluster: Any, terminate: 
 async def test_bulk_verbs_test_their_filter_again(cluster: Any) -> None:
     """The list is older than the instance: what is no longer asked for is left alone."""
     a = await cluster.node("a")
-    operators = Operators(a.node)
+    operators = Operators(a)
     ids = [
         (await a.start(Workflow(Event("go"), id="waits"), correlation_id=f"c{n}")).result.instance_id for n in range(5)
     ]
@@ -199,7 +200,7 @@ async def test_bulk_verbs_test_their_filter_again(cluster: Any) -> None:
 
 async def test_retry_all_that_fit(cluster: Any) -> None:
     a = await cluster.node("a")
-    operators = Operators(a.node)
+    operators = Operators(a)
     ids = [await faulted(a, name=f"n{number % 2}") for number in range(6)]
     other = (await a.start(Workflow(Event("go"), id="waits"), name="n0")).result.instance_id
 
@@ -214,7 +215,7 @@ async def test_retry_all_that_fit(cluster: Any) -> None:
 
 async def test_a_retry_needs_its_place_again(cluster: Any) -> None:
     a = await cluster.node("a")
-    operators = Operators(a.node)
+    operators = Operators(a)
     one = paying(activation=ActivationStrategy.SINGLETON)
     identity = (await a.start(one)).result.instance_id
     await a.wait_at_rest(identity)
@@ -228,7 +229,7 @@ async def test_a_retry_needs_its_place_again(cluster: Any) -> None:
 
 async def test_delete_refuses_what_lives(cluster: Any) -> None:
     a = await cluster.node("a")
-    operators = Operators(a.node)
+    operators = Operators(a)
     ids = [(await a.start(Workflow(Event("go"), id="waits"))).result.instance_id for _ in range(3)]
     with pytest.raises(DeletionRefused):
         await operators.delete(ids[0], who="ann")
@@ -246,9 +247,9 @@ async def test_delete_refuses_what_lives(cluster: Any) -> None:
 
 async def test_dead_letters_are_replayed_and_discarded(cluster: Any) -> None:
     a = await cluster.node("a")
-    operators = Operators(a.node)
+    operators = Operators(a)
     identity = (await a.start(Workflow(Event("go"), id="waits"))).result.instance_id
-    now = await a.node.store.now()
+    now = await a.store.now()
     rows = [
         WorkRow(
             tenant=cluster.tenant,
@@ -262,13 +263,13 @@ async def test_dead_letters_are_replayed_and_discarded(cluster: Any) -> None:
         for number in range(2)
     ]
     letters = tuple(DeadLetterRow(work=row, reason="attempts", died=now) for row in rows)
-    await a.node.store.commit([Commit(tenant=cluster.tenant, burst_id="x", dead_letters=letters)])
+    await a.store.commit([Commit(tenant=cluster.tenant, burst_id="x", dead_letters=letters)])
     assert len(await operators.dead_letters()) == 2
 
     assert await operators.discard(["w1"], who="ann", why="twice") == 1
     assert await operators.replay(["w0", "w1"], who="ann") == 1
     assert await operators.replay(["w0"], who="ann") == 0
-    a.node.take_work()
+    node_of(a).take_work()
     ended = await a.wait_at_rest(identity)
 
     assert ended.status is Status.FINISHED

@@ -12,12 +12,14 @@ import pytest
 
 from holdfast import Holdfast, Status
 from holdfast.management.instances.operators import Operators
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.instance import JournalEvent
 from holdfast.persistence import store_from_url
-from holdfast.runtime.cluster.plugin_tasks import Recurring
-from holdfast.runtime.facade import Runtime
+from holdfast.runtime.cluster.plugin_tasks import RecurringTask
+from holdfast.runtime.commits.placement import Placement
 from holdfast.testing.worker_process import WorkerProcess
 from tests.integration.fixtures import killers
+from tests.support.node import node_of
 from tests.support.worker_group import keep_alive
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -27,7 +29,8 @@ ALIVE = {"HOLDFAST_NODE_ALIVE": "1500ms", "HOLDFAST_NODE_SWEEP": "300ms", "HOLDF
 class Field:
     """Workers on one store, and a runtime in this process that starts instances and looks at them."""
 
-    def __init__(self, runtime: Runtime, url: str, calls: Path) -> None:
+    def __init__(self, engine: Holdfast, runtime: ManagedRuntime, url: str, calls: Path) -> None:
+        self.engine = engine
         self.runtime = runtime
         self.url = url
         self.calls = calls
@@ -39,7 +42,7 @@ class Field:
             store=self.url,
             modules=["killers"],
             folder=FIXTURES,
-            arguments=("--tenants", self.runtime.node.tenant, *arguments),
+            arguments=("--tenants", self.runtime.tenant, *arguments),
             environment={**ALIVE, killers.CALLS: str(self.calls), **environment},
         )
         self.workers.append(made)
@@ -80,8 +83,8 @@ async def field(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[st
     calls.mkdir()
     tenant = f"w{abs(hash(tmp_path)) % 10**8}"
     async with engine.runtime_on(store, tenant=tenant, node=f"{tenant}-test") as runtime:
-        runtime.node.gate.paused = True  # It starts instances; the rest is for the workers.
-        found = Field(runtime, url, calls)
+        runtime.intake.paused = True  # It starts instances; the rest is for the workers.
+        found = Field(engine, runtime, url, calls)
         yield found
         for worker in found.workers:
             await worker.close()
@@ -98,7 +101,7 @@ async def test_a_drained_worker_finishes_what_it_has_in_hand(field: Field) -> No
 
     assert await worker.ended() == 0
     nodes = {item.id: item for item in await field.runtime.nodes.list()}
-    found = nodes[f"drained.{field.runtime.node.tenant}"]
+    found = nodes[f"drained.{field.runtime.tenant}"]
     assert (found.state, found.alive) == ("left", False)
     assert set(found.details.queues) == {"default", "slow"}
 
@@ -121,7 +124,7 @@ async def test_what_a_drained_worker_cannot_finish_goes_back_and_is_not_counted(
     first.terminate()
     assert await first.ended() == 1
 
-    (effect,) = await field.runtime.node.store.effects_of(field.runtime.node.tenant, identity)
+    (effect,) = await field.runtime.store.effects_of(field.runtime.tenant, identity)
     assert (effect.attempt, effect.owner.node) == (1, "")
     result = await field.runtime.read(identity)
     assert result.status is Status.RUNNING
@@ -129,11 +132,12 @@ async def test_what_a_drained_worker_cannot_finish_goes_back_and_is_not_counted(
 
 async def _queued(field: Field, flow: Any, seconds: float) -> str:
     """Started so that its effect is carried to a worker."""
-    from msgspec.structs import replace
-
-    node = field.runtime.node
-    node.placement = node.maker.placement = replace(node.placement, default="default")
-    return await field.start(flow, seconds=seconds)
+    tenant, store = field.runtime.tenant, field.runtime.store
+    placement = Placement(default="default")
+    async with field.engine.runtime_on(store, tenant=tenant, node=f"{tenant}-queueing", placement=placement) as runtime:
+        answer = await runtime.start(flow, {"seconds": seconds})
+    assert answer.result is not None
+    return answer.result.instance_id
 
 
 async def _exists(calls: Path, count: int) -> bool:
@@ -167,13 +171,13 @@ async def test_a_frozen_worker_that_wakes_up_late_changes_nothing(field: Field) 
     second = field.worker("second")
     await second.start()
     (result,) = await field.at_rest(identity)
-    version = (await field.runtime.node.row(identity)).version
+    version = (await field.runtime.row(identity)).version
     first.thaw()
     again = await field.start(killers.neighbour, nap=timedelta(milliseconds=10))
     await field.at_rest(again)
 
     assert result.status is Status.FINISHED
-    assert (await field.runtime.node.row(identity)).version == version
+    assert (await field.runtime.row(identity)).version == version
 
 
 # A store sees only that a process is gone, not of what: so hunger is tried on one store for each place of the work.
@@ -210,7 +214,7 @@ async def test_work_that_ends_its_process_is_a_dead_letter_with_an_incident_and_
     assert {item.status for item in results} == {Status.FINISHED}
     (incident,) = (await field.runtime.read(killer)).incidents
     assert incident.type == ("EffectLost" if kind.endswith("outside") else "process-died")
-    (letter,) = await Operators(field.runtime.node).dead_letters()
+    (letter,) = await Operators(field.runtime).dead_letters()
     assert (letter.reason, letter.work.instance_id) == ("process-died", killer)
     assert sum(worker.lives for worker in workers) <= 3 + 7
 
@@ -238,11 +242,11 @@ async def test_work_that_eats_memory_ends_as_an_incident_and_neighbours_live(fie
 
 async def test_intake_is_paused_and_resumed(field: Field) -> None:
     runtime = field.runtime
-    runtime.node.take_work()
+    node_of(runtime).take_work()
     identity = await field.start(killers.neighbour, nap=timedelta(milliseconds=1))
     this = await runtime.nodes.this()
     assert (this.paused, this.alive, this.this) == (True, True, True)
-    assert await runtime.node.uptake.take_due() == 0
+    assert await node_of(runtime).components.poller.take_due() == 0
 
     runtime.nodes.resume_intake()
     (result,) = await field.at_rest(identity)
@@ -257,20 +261,20 @@ async def test_a_single_node_task_is_done_by_one_node_each_time(field: Field) ->
     async def other() -> None:
         """Nobody's name: each node has its own."""
 
-    store, tenant = field.runtime.node.store, field.runtime.node.tenant
-    item = Recurring("tidy", timedelta(milliseconds=50), other)
+    store, tenant = field.runtime.store, field.runtime.tenant
+    item = RecurringTask("tidy", timedelta(milliseconds=50), other)
     engine = Holdfast(entry_points=False)
     nodes = [engine.runtime_on(store, tenant=tenant, node=f"{tenant}-{name}") for name in "abc"]
     for runtime in nodes:
-        await runtime.node.start()
-    assert not await nodes[0].node.single.claim(item)  # Seen for the first time: due in one interval.
+        await node_of(runtime).start()
+    assert not await node_of(nodes[0]).singletons.claim(item)  # Seen for the first time: due in one interval.
     for _ in range(3):
         async with asyncio.timeout(20):
             while not done:
-                claims = await asyncio.gather(*(runtime.node.single.claim(item) for runtime in nodes))
+                claims = await asyncio.gather(*(node_of(runtime).singletons.claim(item) for runtime in nodes))
                 assert sum(claims) <= 1
                 done += ["once"] * sum(claims)
         done.clear()
     for runtime in nodes:
-        await runtime.node.stop()
+        await node_of(runtime).stop()
     engine.close()

@@ -14,7 +14,8 @@ from holdfast.api import ActivationStrategy
 from holdfast.errors import InstanceAtRest, StoreUnavailable
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.listing import InstanceQuery
-from holdfast.runtime.commits import lane as lanes
+from holdfast.runtime.commits import batch_executor
+from tests.support.node import node_of
 
 MANY = 100
 
@@ -40,7 +41,7 @@ async def test_a_hundred_stimuli_for_one_instance_all_arrive(cluster: Any) -> No
     ended = await nodes[1].read(started.instance_id)
     assert ended.variables["count"] == MANY
     assert [mark.activity_id for mark in ended.bookmarks] == [f"Event{MANY + 1}"]
-    assert versions < (await nodes[0].node.row(started.instance_id)).version <= versions + MANY
+    assert versions < (await nodes[0].row(started.instance_id)).version <= versions + MANY
     await cluster.check(nodes[2], started.instance_id)
 
 
@@ -65,7 +66,7 @@ async def test_of_64_starters_one_gets_the_place(
     started = [answer.result.instance_id for answer in answers if answer.result is not None]
     assert len(started) == 1
     assert {answer.existing for answer in answers if answer.result is None} == set(started)
-    page = await nodes[0].node.store.search(InstanceQuery(tenant=cluster.tenant, position=(started[0], 1)))
+    page = await nodes[0].store.search(InstanceQuery(tenant=cluster.tenant, position=(started[0], 1)))
     assert [item.id for item in page.items] == started
     await nodes[1].resume(started[0])
     assert (await nodes[0].start(workflow, correlation_id=correlation)).result is not None
@@ -133,12 +134,13 @@ async def count() -> int:
 
 @pytest.mark.parametrize("written", [True, False])
 async def test_an_unknown_outcome_is_found_out(cluster: Any, written: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "RESEND_AFTER", 0.0)
+    monkeypatch.setattr(batch_executor, "RESEND_SECONDS", 0.0)
     calls.clear()
     a, b = await cluster.node("a"), await cluster.node("b", activities=[count])
     workflow = Workflow(Sequence(Event("go"), count.bind(result="n"), Event("end")), variables={"n": 0})
     identity = (await a.start(workflow)).result.instance_id
-    broken = a.node.store = Broken(a.node.store, written=written, times=2)
+    executor: Any = node_of(a).components.executor
+    broken = executor._store = Broken(a.store, written=written, times=2)
 
     with pytest.raises(StoreUnavailable):
         await a.resume(identity)
@@ -151,12 +153,13 @@ async def test_an_unknown_outcome_is_found_out(cluster: Any, written: bool, monk
 
 
 async def test_a_result_waits_for_the_store(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "RESEND_AFTER", 0.0)
+    monkeypatch.setattr(batch_executor, "RESEND_SECONDS", 0.0)
     calls.clear()
     a = await cluster.node("a")
     workflow = Workflow(Sequence(count.bind(result="n"), Event("end")), variables={"n": 0})
     answer = await a.start(workflow)
-    a.node.store = Broken(a.node.store, written=False, times=3)
+    executor: Any = node_of(a).components.executor
+    executor._store = Broken(a.store, written=False, times=3)
     settled = await a.settle(answer.result.instance_id)
     assert settled.variables["n"] == 1
     assert calls == [1]

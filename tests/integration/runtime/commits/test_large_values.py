@@ -81,7 +81,7 @@ class Weighed:
 
 async def test_items_of_a_loop_are_written_once(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=[touch])
-    with Weighed(a.node.store) as sizes:
+    with Weighed(a.store) as sizes:
         identity = (await a.start(looping(), {"items": ITEMS})).result.instance_id
         settled = await a.settle(identity)
 
@@ -114,7 +114,7 @@ async def test_a_loop_reads_its_items_and_not_the_list_that_they_came_from(
 @pytest.mark.parametrize("kind", ["records", "orders"])
 async def test_a_function_writes_the_list_that_it_goes_through_once(cluster: Any, kind: str) -> None:
     a, b = await cluster.node("a", types=[Order]), await cluster.node("b", activities=[touch], types=[Order])
-    with Weighed(a.node.store) as sizes:
+    with Weighed(a.store) as sizes:
         identity = (await a.start(billing, {"kind": kind})).result.instance_id
         await a.settle(identity)
 
@@ -176,7 +176,7 @@ async def test_values_come_and_go_with_the_state(cluster: Any) -> None:
     identity = (await a.start(workflow)).result.instance_id
 
     async def values() -> int:
-        export = await a.node.store.export_instance(cluster.tenant, identity)
+        export = await a.store.export_instance(cluster.tenant, identity)
         return len(export.values)
 
     assert await values() == 0
@@ -187,9 +187,9 @@ async def test_values_come_and_go_with_the_state(cluster: Any) -> None:
     assert (await b.read(identity)).variables["other"] == BIG
     moved = await b.resume(identity)
     assert moved.variables["same"] is True
-    export = await a.node.store.export_instance(cluster.tenant, identity)
+    export = await a.store.export_instance(cluster.tenant, identity)
     await a.cancel(identity)
-    await a.node.store.delete_instances(cluster.tenant, [identity])
-    await a.node.store.import_instance(export)
+    await a.store.delete_instances(cluster.tenant, [identity])
+    await a.store.import_instance(export)
     assert (await a.read(identity)).variables["other"] == BIG
     await cluster.check(b, identity)

@@ -29,6 +29,7 @@ from holdfast.model.requests import (
     DispatchResume,
     DispatchTrigger,
 )
+from tests.support.node import node_of
 
 SOON = timedelta(seconds=20)
 
@@ -102,7 +103,7 @@ async def test_a_dispatched_start_is_pending_and_readable_at_once(cluster: Any) 
 async def test_another_node_begins_what_one_accepted(cluster: Any) -> None:
     asking = await cluster.node("a")
     await asking.definitions.deploy(order())
-    asking.node.gate.paused = True
+    asking.intake.paused = True
     answer = await asking.dispatcher.dispatch(DispatchDefinition(definition_id="order", input={"amount": 5}))
     await cluster.node("b", work=True)
 
@@ -173,7 +174,7 @@ async def test_what_cannot_be_is_refused_at_once_and_nothing_is_queued(cluster: 
         with pytest.raises(error):
             await node.dispatcher.dispatch(request)
 
-    stats = await node.node.store.stats(cluster.tenant)
+    stats = await node.store.stats(cluster.tenant)
     assert (stats.work_ready, stats.work_later) == (0, 0)
     assert sum(stats.instances.values()) == 1
 
@@ -301,14 +302,14 @@ async def test_resume_answers_with_whom_it_matched(cluster: Any) -> None:
 
 async def test_the_higher_priority_goes_first(cluster: Any) -> None:
     asking = await cluster.node("a")
-    asking.node.gate.paused = True
+    asking.intake.paused = True
     await asking.definitions.deploy(Workflow(Sequence(), id="quick"))
     for number in range(4):
         await asking.dispatcher.dispatch(
             DispatchDefinition(definition_id="quick", instance_id=f"i{number}", priority=number)
         )
 
-    async with asking.node.store.claim(asking.node.work_queues, 10) as claim:
+    async with asking.store.claim(node_of(asking).components.poller.queues, 10) as claim:
         order_of_claim = [row.instance_id for row in claim.rows]
 
     assert order_of_claim == ["i3", "i2", "i1", "i0"]
@@ -323,7 +324,7 @@ async def test_a_delay_holds_it_back(cluster: Any) -> None:
 
     assert (await node.wait_at_rest(soon.instance_id)).status is Status.FINISHED
     assert (await node.read(late.instance_id)).status is Status.PENDING
-    assert (await node.node.store.stats(cluster.tenant)).work_later == 1
+    assert (await node.store.stats(cluster.tenant)).work_later == 1
 
 
 async def test_a_place_that_is_taken_starts_nothing(cluster: Any) -> None:
@@ -348,7 +349,7 @@ async def test_a_client_makes_runs_and_moves_an_instance(cluster: Any) -> None:
     assert (await client.create("order", input={"amount": 3})).existing == ("mine",)
     assert (await client.state()).status is Status.PENDING
     assert (await client.run()).status is Status.SUSPENDED
-    assert (await node.node.store.stats(cluster.tenant)).work_later == 0
+    assert (await node.store.stats(cluster.tenant)).work_later == 0
     exported = await client.export()
     await client.cancel()
     assert await client.delete()

@@ -70,14 +70,14 @@ async def test_a_keyed_request_is_done_once_wherever_its_sender_dies(
     name = f"{cluster.tenant}-listens"
     await worker.start(listening(), instance_id=name)
     dispatcher, asked = (sender.durable if way == "durable" else sender.inline), request(kind, name)
-    store = sender.node.store
-    sender.node.store = Dying(store, number)
+    store = sender.store
+    sender.store = Dying(store, number)
     try:
         await dispatcher.dispatch(asked)
     except Died:
         pass
     finally:
-        sender.node.store = store
+        sender.store = store
 
     await dispatcher.dispatch(asked)
     await dispatcher.dispatch(asked)

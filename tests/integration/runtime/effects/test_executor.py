@@ -24,7 +24,8 @@ from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
 from holdfast.model.values import TypeRegistry
 from holdfast.model.work import WorkKind
-from holdfast.runtime.effects import reaper
+from holdfast.runtime.effects import poison, reaper
+from tests.support.node import node_of
 from tests.support.probe import probe
 
 
@@ -73,7 +74,7 @@ async def goes_on(runtime: Any, identity: str) -> None:
     """Until it is not faulted any more."""
     async with asyncio.timeout(30):
         while True:
-            news = runtime.node.watching.news(identity)  # Subscribe, then look.
+            news = runtime.watch.next_change(runtime.key(identity))  # Subscribe, then look.
             if (await runtime.read(identity)).status is not Status.FAULTED:
                 return
             await news
@@ -117,7 +118,7 @@ async def test_a_stimulus_passes_a_running_effect(cluster: Any) -> None:
 
 async def test_a_dead_nodes_result_is_dropped(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
-    await a.node.following.stop()  # It does not learn that it is dead.
+    await node_of(a).cancel_watch.stop()  # It does not learn that it is dead.
     identity = (await a.start(waiting())).result.instance_id
     await probe.begun.wait()
     assert await b.recover(identity) == 0  # It lives.
@@ -144,7 +145,7 @@ async def test_of_two_who_take_over_one_does(cluster: Any) -> None:
     identity = (await a.start(waiting())).result.instance_id
     await probe.begun.wait()
     await cluster.died(a)
-    taken = await asyncio.gather(b.recover(identity), c.recover(identity), b.node.takeover.sweep())
+    taken = await asyncio.gather(b.recover(identity), c.recover(identity), node_of(b).components.reaper.sweep())
     assert sum(taken) == 1
     await asyncio.gather(b.settle(identity), c.settle(identity))
     assert (await b.read(identity)).variables["said"] == "hello 2"
@@ -176,10 +177,10 @@ async def test_those_that_are_held_do_not_keep_others_from_being_taken_over(
     last = (await a.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id
     await cluster.died(a)
 
-    taken = [await b.node.takeover.sweep() for _ in range(4)]
+    taken = [await node_of(b).components.reaper.sweep() for _ in range(4)]
 
     assert sum(taken) == 1
-    assert b.node.effects.of(last)
+    assert node_of(b).components.running.of_instance(b.key(last))
     for name in held:
         assert [item.type for item in (await b.settle(name)).incidents] == ["lost"]
 
@@ -190,25 +191,25 @@ async def test_one_sweep_takes_over_all_that_a_node_left(cluster: Any, monkeypat
     left = [(await a.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id for _ in range(7)]
     await cluster.died(a)
 
-    assert await b.node.takeover.sweep() == 7
-    assert all(b.node.effects.of(name) for name in left)
+    assert await node_of(b).components.reaper.sweep() == 7
+    assert all(node_of(b).components.running.of_instance(b.key(name)) for name in left)
 
 
 async def test_what_was_lost_before_is_taken_over_alone(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reaper, "ALONE", 60.0)
+    monkeypatch.setattr(reaper, "HEAD_START_SECONDS", 60.0)
     a, b, c = [await cluster.node(name, activities=[wait_elsewhere]) for name in "abc"]
     lost = [(await a.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id for _ in range(3)]
     await cluster.died(a)
-    assert await b.node.takeover.sweep() == 3
+    assert await node_of(b).components.reaper.sweep() == 3
     await cluster.died(b)
 
-    sweeping = asyncio.create_task(c.node.takeover.sweep())
-    seen, store = 0, c.node.store
+    sweeping = asyncio.create_task(node_of(c).components.reaper.sweep())
+    seen, store = 0, c.store
     async with asyncio.timeout(30):
-        while not any(map(c.node.effects.of, lost)):
+        while not any(node_of(c).components.running.of_instance(c.key(name)) for name in lost):
             seen = await store.wait_for_change(seen, timedelta(milliseconds=20))
     held = [
-        sum(row.owner == c.node.owner for row in await c.node.store.effects_of(cluster.tenant, name)) for name in lost
+        sum(row.owner == c.membership.owner for row in await c.store.effects_of(cluster.tenant, name)) for name in lost
     ]
     probe.gate.set()
 
@@ -220,52 +221,52 @@ async def test_what_was_lost_before_is_taken_over_alone(cluster: Any, monkeypatc
 
 async def test_only_one_that_is_lost_alone_is_buried(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two share each process that dies, and nobody knows which of them it is."""
-    monkeypatch.setattr(reaper, "ALONE", 0.0)
-    monkeypatch.setattr(reaper, "IN_TRIAL", 0.0)
+    monkeypatch.setattr(reaper, "HEAD_START_SECONDS", 0.0)
+    monkeypatch.setattr(reaper, "ISOLATION_SECONDS", 0.0)
     last = await cluster.node("a", activities=[wait_elsewhere])
     two = [(await last.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id for _ in range(2)]
     for name in "bcd":
         await cluster.died(last)
         last = await cluster.node(name, activities=[wait_elsewhere])
-        assert await last.node.takeover.sweep() == 2
+        assert await node_of(last).components.reaper.sweep() == 2
 
     await cluster.died(last)
     alone = await cluster.node("e", activities=[wait_elsewhere])
-    assert await alone.node.takeover.sweep() == 1
-    assert await alone.node.takeover.sweep() == 0  # The other waits until this one has ended.
-    (killer,) = [name for name in two if alone.node.effects.of(name)]
+    assert await node_of(alone).components.reaper.sweep() == 1
+    assert await node_of(alone).components.reaper.sweep() == 0  # The other waits until this one has ended.
+    (killer,) = [name for name in two if node_of(alone).components.running.of_instance(alone.key(name))]
     (innocent,) = [name for name in two if name != killer]
-    assert not await Operators(alone.node).dead_letters()
+    assert not await Operators(alone).dead_letters()
 
     await cluster.died(alone)
     last = await cluster.node("f", activities=[wait_elsewhere])
-    assert await last.node.takeover.sweep() == 2
+    assert await node_of(last).components.reaper.sweep() == 2
     probe.gate.set()
     assert (await last.settle(innocent)).status is Status.FINISHED
     assert [item.type for item in (await last.settle(killer)).incidents] == ["EffectLost"]
-    assert [item.work.instance_id for item in await Operators(last.node).dead_letters()] == [killer]
+    assert [item.work.instance_id for item in await Operators(last).dead_letters()] == [killer]
     await cluster.check(last, killer)
 
 
 async def test_where_others_run_long_a_trial_waits_and_is_given_up_in_the_end(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reaper, "LOST_MAX", 1)
-    monkeypatch.setattr(reaper, "PATIENCE", 0.0)
-    monkeypatch.setattr(reaper, "IN_TRIAL", 0.0)
+    monkeypatch.setattr(poison, "LOST_MAX", 1)
+    monkeypatch.setattr(reaper, "IDLE_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(reaper, "ISOLATION_SECONDS", 0.0)
     a, c, b = [await cluster.node(name, activities=[*ALL, wait_elsewhere]) for name in "acb"]
     lost = (await a.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id
     await cluster.died(a)
-    assert await c.node.takeover.sweep() == 1
+    assert await node_of(c).components.reaper.sweep() == 1
     await cluster.died(c)
     beside = (await b.start(waiting())).result.instance_id
     await probe.begun.wait()
 
-    assert await b.node.takeover.sweep() == 0
-    monkeypatch.setattr(reaper, "GIVES_UP", timedelta(0))
-    assert await b.node.takeover.sweep() == 1
-    assert b.node.effects.of(lost)
-    assert b.node.effects.of(beside)
+    assert await node_of(b).components.reaper.sweep() == 0
+    monkeypatch.setattr(reaper, "ISOLATION_WAIT_MAX", timedelta(0))
+    assert await node_of(b).components.reaper.sweep() == 1
+    assert node_of(b).components.running.of_instance(b.key(lost))
+    assert node_of(b).components.running.of_instance(b.key(beside))
 
 
 async def test_one_whose_code_is_not_here_does_not_keep_others_from_being_taken_over(cluster: Any) -> None:
@@ -277,7 +278,7 @@ async def test_one_whose_code_is_not_here_does_not_keep_others_from_being_taken_
     await probe.begun.wait()
     await cluster.died(a)
 
-    assert await b.node.takeover.sweep() == 1
+    assert await node_of(b).components.reaper.sweep() == 1
     assert (await b.settle(second)).status is Status.SUSPENDED
 
 
@@ -290,13 +291,13 @@ def moving() -> tuple[Workflow, Workflow]:
 async def test_the_letter_of_an_effect_names_it_as_it_is_called_now(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reaper, "LOST_MAX", 0)
+    monkeypatch.setattr(poison, "LOST_MAX", 0)
     a = await cluster.node("a")
     old, new = moving()
     identity = (await a.start(old)).result.instance_id
     await probe.begun.wait()
-    await a.node.pins.pin(a._plan_of(new))
-    await Alterations(a.node).alter(identity, [Migrate(version=2, mapping={"old": "new"})], who="ann")
+    await a.plans.pin(a.plan_of(new))
+    await Alterations(a).alter(identity, [Migrate(version=2, mapping={"old": "new"})], who="ann")
     assert any("'new' (attempt 1" in finding.message for finding in await why_it_waits(a, identity))
     await cluster.died(a)
     b = await cluster.node("b", activities=ALL)
@@ -304,7 +305,7 @@ async def test_the_letter_of_an_effect_names_it_as_it_is_called_now(
     assert await b.recover(identity) == 1
     failed = await b.settle(identity)
 
-    (letter,) = await Operators(b.node).dead_letters()
+    (letter,) = await Operators(b).dead_letters()
     assert msgpack.decode(letter.work.payload)["activity"] == "new"
     assert "'new' has ended its process" in failed.incidents[0].message
 
@@ -312,7 +313,7 @@ async def test_the_letter_of_an_effect_names_it_as_it_is_called_now(
 async def test_the_letter_of_an_effect_is_for_it_also_when_it_is_called_otherwise_by_now(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reaper, "LOST_MAX", 0)
+    monkeypatch.setattr(poison, "LOST_MAX", 0)
     a = await cluster.node("a")
     old, new = moving()
     identity = (await a.start(old)).result.instance_id
@@ -321,12 +322,12 @@ async def test_the_letter_of_an_effect_is_for_it_also_when_it_is_called_otherwis
     b = await cluster.node("b", activities=ALL)
     await b.recover(identity)
     assert (await b.settle(identity)).status is Status.FAULTED
-    await b.node.pins.pin(b._plan_of(new))
-    await Alterations(b.node).alter(identity, [Migrate(version=2, mapping={"old": "new"})], who="ann")
-    (letter,) = await Operators(b.node).dead_letters()
+    await b.plans.pin(b.plan_of(new))
+    await Alterations(b).alter(identity, [Migrate(version=2, mapping={"old": "new"})], who="ann")
+    (letter,) = await Operators(b).dead_letters()
 
-    b.node.take_work()
-    assert await Operators(b.node).replay([letter.work.id], who="ann") == 1
+    node_of(b).take_work()
+    assert await Operators(b).replay([letter.work.id], who="ann") == 1
     await goes_on(b, identity)
 
     assert (await b.settle(identity)).status is Status.FINISHED
@@ -350,19 +351,19 @@ async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) ->
     failed = await last.settle(identity)
     assert failed.status is Status.FAULTED
     assert [item.type for item in failed.incidents] == ["EffectLost"]
-    (letter,) = await Operators(last.node).dead_letters()
+    (letter,) = await Operators(last).dead_letters()
     assert (letter.reason, letter.work.kind, letter.work.instance_id) == ("process-died", WorkKind.RETRY, identity)
     await cluster.check(last, identity)
 
     # Mended: the letter is replayed, and the instance goes on with the same execution. The first call hangs.
     probe.calls[:] = ["mended"]
-    last.node.take_work()
-    assert await Operators(last.node).replay([letter.work.id], who="ann") == 1
+    node_of(last).take_work()
+    assert await Operators(last).replay([letter.work.id], who="ann") == 1
     await goes_on(last, identity)
     replayed = await last.settle(identity)
     assert (replayed.status, replayed.variables["said"]) == (Status.SUSPENDED, "hello 2")
     assert not replayed.incidents
-    assert not await Operators(last.node).dead_letters()
+    assert not await Operators(last).dead_letters()
     await cluster.check(last, identity)
 
 
@@ -371,7 +372,7 @@ async def test_a_cancel_elsewhere_ends_the_effect_here_without_a_heartbeat(clust
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)  # Hearts beat every 100 seconds.
     identity = (await a.start(waiting())).result.instance_id
     await probe.begun.wait()
-    await Operators(b.node).cancel(identity, terminate=terminate, who="ann")
+    await Operators(b).cancel(identity, terminate=terminate, who="ann")
     async with asyncio.timeout(30):
         await probe.canceled.wait()
     assert (await a.settle(identity)).status is Status.CANCELED
@@ -380,11 +381,11 @@ async def test_a_cancel_elsewhere_ends_the_effect_here_without_a_heartbeat(clust
 
 async def test_a_heartbeat_ends_what_was_canceled_elsewhere(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
-    await a.node.following.stop()
+    await node_of(a).cancel_watch.stop()
     identity = (await a.start(waiting())).result.instance_id
     await probe.begun.wait()
     assert (await b.cancel(identity)).status is Status.CANCELED
-    await a.node.heart.beat()
+    await node_of(a).heartbeat.beat()
     await probe.canceled.wait()
     assert (await a.settle(identity)).status is Status.CANCELED
     await cluster.check(b, identity)
@@ -394,37 +395,37 @@ async def test_an_attempt_that_began_after_the_store_was_asked_is_left_alone(clu
     a = await cluster.node("a")
     identity = (await a.start(waiting())).result.instance_id
     await probe.begun.wait()
-    asked = a.node.effects.attempts()
-    (row,) = await a.node.store.effects_of(cluster.tenant, identity)
+    asked = node_of(a).components.running.attempts()
+    (row,) = await a.store.effects_of(cluster.tenant, identity)
     later = {key: attempt - 1 for key, attempt in asked.items()}  # As if the one that runs were the next.
 
-    a.node.effects.keep_only(later, [])
-    assert a.node.effects.attempts() == asked
-    a.node.effects.keep_only(asked, [row])
-    assert a.node.effects.attempts() == asked
-    a.node.effects.keep_only(asked, [])
-    assert not a.node.effects.attempts()
+    node_of(a).components.running.cancel_lost(later, [])
+    assert node_of(a).components.running.attempts() == asked
+    node_of(a).components.running.cancel_lost(asked, [row])
+    assert node_of(a).components.running.attempts() == asked
+    node_of(a).components.running.cancel_lost(asked, [])
+    assert not node_of(a).components.running.attempts()
 
 
 async def test_a_node_that_stops_gives_its_effects_back(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
     identity = (await a.start(waiting())).result.instance_id
     await probe.begun.wait()
-    await a.node.stop()
+    await node_of(a).stop()
     assert probe.canceled.is_set()
-    assert await b.node.takeover.sweep() == 1
+    assert await node_of(b).components.reaper.sweep() == 1
     assert (await b.settle(identity)).variables["said"] == "hello 2"
     await cluster.check(b, identity)
 
 
 async def test_a_node_whose_heart_stands_still_starts_nothing(cluster: Any) -> None:
     a = await cluster.node("a")
-    a.node.heart._renewed -= a.node.heart.time_to_live.total_seconds()
+    a.liveness.renewed_at -= a.liveness.time_to_live.total_seconds()
     identity = (await a.start(waiting())).result.instance_id
-    assert a.node.works_on(identity)
+    assert a.works_on(identity)
     assert not probe.calls
     probe.gate.set()
-    await a.node.heart.beat()
+    await node_of(a).heartbeat.beat()
     assert (await a.settle(identity)).variables["said"] == "hello 1"
 
 
@@ -433,10 +434,10 @@ async def test_a_later_life_fences_the_earlier_one(cluster: Any) -> None:
     identity = (await a.start(waiting())).result.instance_id
     await probe.begun.wait()
     await cluster.died(a)
-    await a.node.heart.beat()
+    await node_of(a).heartbeat.beat()
     await probe.canceled.wait()
-    assert not a.node.heart.may_start_effects
-    assert not a.node.effects.of(identity)
+    assert not a.liveness.may_start_effects
+    assert not node_of(a).components.running.of_instance(a.key(identity))
 
 
 async def test_a_result_that_cannot_be_kept_is_a_fault_of_its_own(cluster: Any) -> None:
@@ -455,12 +456,12 @@ async def test_an_effect_that_was_taken_over_and_not_begun_is_picked_up(cluster:
     identity = (await a.start(waiting())).result.instance_id
     await probe.begun.wait()
     await cluster.died(a)
-    (row,) = await b.node.store.effects_of(cluster.tenant, identity)
-    await b.node.store.move_effect(cluster.tenant, identity, row.ref, row.ref._replace(attempt=2, owner=b.node.owner))
+    (row,) = await b.store.effects_of(cluster.tenant, identity)
+    await b.store.move_effect(cluster.tenant, identity, row.ref, row.ref._replace(attempt=2, owner=b.membership.owner))
 
-    assert await b.node.takeover.sweep() == 1
+    assert await node_of(b).components.reaper.sweep() == 1
     assert (await b.settle(identity)).variables["said"] == "hello 2"
-    assert await b.node.takeover.sweep() == 0
+    assert await node_of(b).components.reaper.sweep() == 0
     await cluster.check(b, identity)
 
 
@@ -486,5 +487,5 @@ async def test_no_effect_begins_of_a_burst_that_cannot_be_written_down(cluster: 
     with pytest.raises(LookupError, match="no state"):
         await node.start(Workflow(root))
 
-    assert len(node.node.effects) == 0
+    assert len(node_of(node).components.running) == 0
     assert probe.calls == []

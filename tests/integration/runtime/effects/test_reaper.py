@@ -11,6 +11,7 @@ from holdfast import OnLost, Status, Workflow, activity
 from holdfast.activities import Event, Sequence
 from holdfast.errors import EffectHeld, InstanceNotFound
 from holdfast.model.instance import JournalEvent
+from tests.support.node import node_of
 from tests.support.probe import probe
 
 
@@ -97,7 +98,7 @@ async def test_a_retry_of_one_that_is_held_names_the_remedy(cluster: Any) -> Non
 
 async def test_one_that_comes_back_after_all_is_held_no_more(cluster: Any) -> None:
     a, b, identity = await lost(cluster)
-    await a.node.following.stop()  # It does not learn that it is dead.
+    await node_of(a).cancel_watch.stop()  # It does not learn that it is dead.
     assert await b.recover(identity) == 0
     assert len((await b.settle(identity)).incidents) == 1
     probe.gate.set()

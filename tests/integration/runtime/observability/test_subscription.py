@@ -20,6 +20,7 @@ from holdfast.ports import LifecycleEvent
 from holdfast.runtime.outbox import relay
 from holdfast.runtime.outbox.relay import FunctionOutlet
 from holdfast.runtime.outbox.webhook import Webhook
+from tests.support.node import node_of
 
 SOON = timedelta(seconds=20)
 
@@ -100,7 +101,7 @@ def door() -> Iterator[Door]:
 async def test_a_webhook_gets_every_event_that_it_wants_signed(
     store_url: str, door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(relay, "PATIENCE", timedelta(milliseconds=10))
+    monkeypatch.setattr(relay, "BACKOFF_MAX", timedelta(milliseconds=10))
     hook = Webhook(door.url, events=("instance.started", "instance.faulted"), secret="s")
     failing = Workflow(Fault("on purpose"), id="failing")
     async with Holdfast(store=store_url, workflows=[failing], outlets=[hook], node="hooked", entry_points=False) as app:
@@ -109,8 +110,8 @@ async def test_a_webhook_gets_every_event_that_it_wants_signed(
         )
         async with asyncio.timeout(30):
             await asyncio.to_thread(door.enough.wait, 30)
-            while (await app.runtime.node.store.stats("")).outbox:
-                await app.runtime.relay.deliver()
+            while (await app.runtime.store.stats("")).outbox:
+                await node_of(app.runtime).relay.deliver()
                 await asyncio.sleep(0.01)
 
     told = [json.loads(body) for _, body in door.got]
@@ -125,21 +126,20 @@ async def test_a_webhook_gets_every_event_that_it_wants_signed(
 
 async def test_an_event_that_was_not_delivered_is_delivered_by_another_node(cluster: Any) -> None:
     got: asyncio.Queue[LifecycleEvent] = asyncio.Queue()
-    first, second = await cluster.node("a"), await cluster.node("b")
-    first.node.outlets = (FunctionOutlet("bus", _broken),)
-    second.node.outlets = (FunctionOutlet("bus", got.put),)
+    first = await cluster.node("a", outlets=(FunctionOutlet("bus", _broken),))
+    second = await cluster.node("b", outlets=(FunctionOutlet("bus", got.put),))
     await first.start(waiting())
 
-    assert await first.relay.deliver() == 0
+    assert await node_of(first).relay.deliver() == 0
     async with asyncio.timeout(20):
         while got.qsize() < 3:
-            await second.relay.deliver()
+            await node_of(second).relay.deliver()
             await asyncio.sleep(0.01)
 
     events = [got.get_nowait() for _ in range(got.qsize())]
     assert sorted(item.event for item in events) == ["instance.started", "instance.suspended", "segment.committed"]
     assert len({item.id for item in events}) == 3
-    assert (await first.node.store.stats(cluster.tenant)).outbox == 0
+    assert (await first.store.stats(cluster.tenant)).outbox == 0
 
 
 async def _broken(event: LifecycleEvent) -> None:

@@ -144,4 +144,4 @@ async def test_an_application_writes_for_the_outlets_of_its_settings() -> None:
     async with app:
         await app.runtime.start(waits)
 
-        assert (await app.runtime.node.store.stats("")).outbox == 3
+        assert (await app.runtime.store.stats("")).outbox == 3

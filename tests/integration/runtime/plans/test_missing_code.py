@@ -14,11 +14,13 @@ import pytest
 from holdfast import Holdfast, Status
 from holdfast.errors import CodeMissing
 from holdfast.management.doctor import Level, check_store
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.catalog import DefinitionQuery, Which
 from holdfast.model.problem import errors_in
 from holdfast.persistence.memory import MemoryStore
-from holdfast.runtime.facade import Runtime
+from holdfast.runtime.plans.missing_code import missing_code
 from holdfast.testing import VirtualClock
+from tests.support.node import node_of
 
 MODULE = """
 from holdfast import wait_for, workflow
@@ -62,10 +64,10 @@ def deploy(folder: Path, text: str) -> ModuleType:
     return importlib.import_module("gone_shop")
 
 
-def node(store: MemoryStore, clock: VirtualClock, name: str) -> Runtime:
+def node(store: MemoryStore, clock: VirtualClock, name: str) -> ManagedRuntime:
     """Without `take_work`: the test says when a node looks."""
     runtime = Holdfast(entry_points=False, clock=clock).runtime_on(store, node=name)
-    runtime.node.heart.time_to_live = timedelta(days=1)
+    runtime.liveness.time_to_live = timedelta(days=1)
     return runtime
 
 
@@ -78,14 +80,14 @@ async def test_it_is_told_at_once_what_nobody_has(
         deploy(folder, WITHOUT)
         async with node(store, clock, "new") as new:
             for _ in range(2):
-                await new.node.references.check()
+                await node_of(new).missing_code.check()
             (told,) = [item.getMessage() for item in caplog.records if "left to other nodes" in item.getMessage()]
             assert told.startswith("1 live instance(s) of 'fulfil' version 1")
             assert "gone_shop:price" in told
             assert [item for item in await check_store(store, clock) if item.subject == "code"] == []
 
     async with node(store, clock, "newer") as alone:
-        await alone.node.references.check()
+        await node_of(alone).missing_code.check()
         (found,) = [item for item in await check_store(store, clock) if item.subject == "code"]
         assert found.level is Level.HINT
         assert "gone_shop:price" in found.message
@@ -99,17 +101,17 @@ async def test_one_incident_with_the_remedy(folder: Path, store: MemoryStore, cl
     async with node(store, clock, "a") as one, node(store, clock, "b") as other:
         for minutes in (0, 4):
             clock.advance(timedelta(minutes=minutes))
-            await one.node.references.check()
-            assert one.node.pins.lacking
-        await other.node.references.check()
+            await node_of(one).missing_code.check()
+            assert node_of(one).components.plans.lacking
+        await node_of(other).missing_code.check()
         clock.advance(timedelta(minutes=4))
-        await one.node.references.check()
-        assert await one.node.references.list() == []  # the other one may have had it until four minutes ago
+        await node_of(one).missing_code.check()
+        assert await missing_code(store, one.tenant) == []  # the other one may have had it until four minutes ago
 
         clock.advance(timedelta(minutes=1))
-        await one.node.references.check()
-        await other.node.references.check()
-        (missing,) = await other.node.references.list()
+        await node_of(one).missing_code.check()
+        await node_of(other).missing_code.check()
+        (missing,) = await missing_code(store, other.tenant)
         assert (missing.definition_id, missing.version, missing.instances) == ("fulfil", 1, 3)
         assert "gone_shop:price" in missing.reason
         assert "alias" in missing.remedy
@@ -118,14 +120,14 @@ async def test_one_incident_with_the_remedy(folder: Path, store: MemoryStore, cl
         assert [item.level for item in found] == [Level.WRONG]
         assert "version 1 of 'fulfil'" in found[0].message
 
-        rows = [await one.node.row(item.result.instance_id) for item in started if item.result is not None]
+        rows = [await one.row(item.result.instance_id) for item in started if item.result is not None]
         assert [row.status for row in rows] == [Status.SUSPENDED] * 3
 
         back = deploy(folder, MODULE)
         async with node(store, clock, "c") as third:
-            await third.node.references.check()
-            assert await one.node.references.list() == []
-            assert third.node.pins.lacking == set()
+            await node_of(third).missing_code.check()
+            assert await missing_code(store, one.tenant) == []
+            assert node_of(third).components.plans.lacking == set()
             assert started[0].result is not None
             ended = await third.resume(started[0].result.instance_id)
             assert ended.outputs == {"result": back.price(0)}
@@ -153,7 +155,7 @@ async def test_an_activity_answers_to_its_old_name(folder: Path, store: MemorySt
         started = await old.start(module.fulfil, {"x": 4})
         assert started.result is not None
         identity = started.result.instance_id
-        plan = await old.node.pins.plan((await old.node.row(identity)).content)
+        plan = await old.plans.plan((await old.row(identity)).content)
     renamed = ACTIVITY.replace("@activity", '@activity(aliases=["price"])').replace("price(x", "cost(x")
     module = deploy(folder, renamed)
     engine = Holdfast(entry_points=False, clock=clock, activities=[module.cost])
@@ -186,9 +188,9 @@ async def test_a_node_that_has_it_keeps_the_incident_away(
         async with node(store, clock, "new") as new:
             for _ in range(3):
                 clock.advance(timedelta(minutes=5))
-                await new.node.references.check()
-            assert new.node.pins.lacking
-            assert await new.node.references.list() == []
+                await node_of(new).missing_code.check()
+            assert node_of(new).components.plans.lacking
+            assert await missing_code(store, new.tenant) == []
 
 
 async def test_lines_and_comments_make_no_version(folder: Path, store: MemoryStore, clock: VirtualClock) -> None:
@@ -198,7 +200,7 @@ async def test_lines_and_comments_make_no_version(folder: Path, store: MemorySto
         async with node(store, clock, "a") as runtime:
             started = await runtime.start(module.fulfil, {"x": 1})
             assert started.result is not None
-            row = await runtime.node.row(started.result.instance_id)
+            row = await runtime.row(started.result.instance_id)
             contents.append(row.content)
             numbers.append(row.definition_version)
     assert contents[0] == contents[1] != contents[2]

@@ -13,19 +13,20 @@ from holdfast.activities import Parallel, ParallelForEach, Sequence
 from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
 from holdfast.errors import TransportUnavailable
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.cluster import NodeState
 from holdfast.model.instance import JournalEvent
 from holdfast.model.ticket import Ticket
 from holdfast.model.work import NO_OWNER, WorkRow
 from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.commits.placement import INLINE, Placement
-from holdfast.runtime.facade import Runtime
-from holdfast.runtime.queue_watch import Lookout
-from holdfast.runtime.steps.limits.cluster import Permits
+from holdfast.runtime.queue_watch import QueueWatch
+from holdfast.runtime.steps.limits.cluster import ClusterLimit
 from holdfast.runtime.steps.limits.spec import Limit
-from holdfast.runtime.steps.queue_share import Share
-from holdfast.runtime.steps.tickets import TicketAlone
+from holdfast.runtime.steps.queue_share import QueueShare
+from holdfast.runtime.steps.tickets import CarriedTicket
 from tests.integration.conftest import Cluster
+from tests.support.node import node_of
 from tests.support.probe import probe
 
 QUEUE = "heavy"
@@ -103,15 +104,26 @@ async def carried(request: pytest.FixtureRequest, cluster: Cluster) -> Any:
         await transport.close()
 
 
-async def ended(runtime: Runtime, instance_id: str) -> Any:
+async def ended(runtime: ManagedRuntime, instance_id: str) -> Any:
     async with asyncio.timeout(30):
         return await runtime.wait_at_rest(instance_id)
 
 
-async def start(runtime: Runtime, workflow: Workflow) -> str:
+async def start(runtime: ManagedRuntime, workflow: Workflow) -> str:
     answer = await runtime.start(workflow)
     assert answer.result is not None
     return answer.result.instance_id
+
+
+async def sent(runtime: ManagedRuntime) -> None:
+    """Wait until the node has sent the steps that it is sending now."""
+    steps = node_of(runtime).components.steps
+    await steps._sender._background.wait()
+    await steps._background.wait()
+
+
+def cluster_limit(runtime: ManagedRuntime, limit: Limit) -> ClusterLimit:
+    return ClusterLimit(runtime.store, runtime.membership, runtime.log, runtime.tenant, QUEUE, limit)
 
 
 async def test_a_step_waits_for_whoever_serves_its_queue_and_who_ran_it_goes_on(
@@ -119,7 +131,7 @@ async def test_a_step_waits_for_whoever_serves_its_queue_and_who_ran_it_goes_on(
 ) -> None:
     a = await cluster.node("a", work=True, activities=ALL, placement=await carried.placement())
     identity = await start(a, doubled(queue=QUEUE))
-    (row,) = await a.node.store.effects_of(cluster.tenant, identity)
+    (row,) = await a.store.effects_of(cluster.tenant, identity)
     assert (row.owner, row.queue) == (NO_OWNER, f"{QUEUE}@{cluster.tenant}")
     assert probe.calls == []
 
@@ -187,14 +199,14 @@ async def test_a_broker_that_is_away_does_not_hold_up_the_sweep(cluster: Cluster
         await probe.begun.wait()
     away = Away()
     b = await cluster.node("b", activities=ALL, placement=Placement(dispatcher=away))
-    await a.node.steps.stop_taking()
-    await a.node.takeover.stop()
+    await node_of(a).components.steps.stop_taking()
+    await node_of(a).components.reaper.stop()
     await cluster.died(a)
 
     async with asyncio.timeout(20):
-        assert await b.node.takeover.sweep() == 1
+        assert await node_of(b).components.reaper.sweep() == 1
         await away.asked.wait()
-    (row,) = await b.node.store.effects_of(cluster.tenant, identity)
+    (row,) = await b.store.effects_of(cluster.tenant, identity)
     assert (row.attempt, row.owner) == (2, NO_OWNER)
     away.back.set()
 
@@ -209,18 +221,18 @@ async def test_a_step_of_a_dead_worker_goes_back_to_its_queue_with_a_receipt(
     )
     async with asyncio.timeout(20):
         await probe.begun.wait()
-    await a.node.steps.stop_taking()
-    await a.node.takeover.stop()
+    await node_of(a).components.steps.stop_taking()
+    await node_of(a).components.reaper.stop()
     b = await cluster.node("b", work=True, activities=ALL, queues=served, placement=await carried.placement())
     await cluster.died(a)
-    await b.node.takeover.sweep()
+    await node_of(b).components.reaper.sweep()
 
     result = await ended(b, identity)
 
     assert result.variables["said"] == "hello 2"
     receipts = [entry for entry in await b.journal(identity) if entry.event is JournalEvent.TAKEN_OVER]
     assert [entry.data["attempt"] for entry in receipts] == [2]
-    assert receipts[0].data["message"] == f"node {a.node.name} died, effect taken over by its queue, attempt 2"
+    assert receipts[0].data["message"] == f"node {a.membership.name} died, effect taken over by its queue, attempt 2"
 
 
 @pytest.mark.parametrize("on_lost", [OnLost.FAIL, OnLost.HOLD])
@@ -230,11 +242,11 @@ async def test_on_lost_decides_for_steps_too(cluster: Cluster, carried: Carried,
     identity = await start(a, Workflow(wait_for_gate.bind(say="hello", queue=QUEUE, on_lost=on_lost)))
     async with asyncio.timeout(20):
         await probe.begun.wait()
-    await a.node.steps.stop_taking()
-    await a.node.takeover.stop()
+    await node_of(a).components.steps.stop_taking()
+    await node_of(a).components.reaper.stop()
     b = await cluster.node("b", activities=ALL, queues=served, placement=await carried.placement())
     await cluster.died(a)
-    await b.node.takeover.sweep()
+    await node_of(b).components.reaper.sweep()
     await b.settled(identity)
 
     result = await b.read(identity)
@@ -245,13 +257,14 @@ async def test_on_lost_decides_for_steps_too(cluster: Cluster, carried: Carried,
 
 async def test_a_ticket_that_comes_ten_times_runs_once(cluster: Cluster) -> None:
     carried = Carried("broker")
-    a = await cluster.node("a", work=True, activities=ALL, placement=await carried.placement())
+    placement = await carried.placement()
+    a = await cluster.node("a", work=True, activities=ALL, placement=placement)
     identity = await start(a, doubled(queue=QUEUE))
-    (row,) = await a.node.store.effects_of(cluster.tenant, identity)
-    instance, carrier = await a.node.row(identity), a.node.placement.dispatcher
+    (row,) = await a.store.effects_of(cluster.tenant, identity)
+    instance, carrier = await a.row(identity), placement.dispatcher
     assert carrier is not None
     for _ in range(9):
-        await a.node.steps._sending._dispatch(carrier, _context(a, identity), instance, row, timedelta(0))
+        await node_of(a).components.steps._sender._dispatch(carrier, _context(a, identity), instance, row, timedelta(0))
 
     served = (QUEUE, "default")
     b = await cluster.node("b", work=True, activities=ALL, queues=served, placement=await carried.placement())
@@ -260,34 +273,34 @@ async def test_a_ticket_that_comes_ten_times_runs_once(cluster: Cluster) -> None
     assert (await ended(a, identity)).variables["answer"] == 84
     assert probe.calls == [21, 42]
     for runtime in (a, b, c):
-        await runtime.node.stop()
+        await node_of(runtime).stop()
     for transport in carried.transports:
         await transport.close()
 
 
-def _context(runtime: Runtime, identity: str) -> Any:
+def _context(runtime: ManagedRuntime, identity: str) -> Any:
     from holdfast.runtime.steps.sender import SentStep
 
-    return SentStep(tenant=runtime.node.tenant, instance_id=identity)
+    return SentStep(tenant=runtime.tenant, instance_id=identity)
 
 
 async def test_a_ticket_that_the_broker_lost_is_sent_again(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.runtime.steps.sender.RESEND", timedelta(0))
+    monkeypatch.setattr("holdfast.runtime.commits.placement.RESEND_AFTER", timedelta(0))
     carried = Carried("broker")
     a = await cluster.node(
         "a", work=True, activities=ALL, queues=("default", QUEUE), placement=await carried.placement()
     )
-    await a.node.steps.stop_taking()
+    await node_of(a).components.steps.stop_taking()
     identity = await start(a, doubled(queue=QUEUE))
-    await asyncio.gather(*a.node.steps._tasks)
+    await sent(a)
     await carried.transports[0].delete_queue(f"{QUEUE}@{cluster.tenant}")  # It is gone from the broker.
 
-    a.node.steps.start()
-    await a.node.takeover.sweep()
+    node_of(a).components.steps.start()
+    await node_of(a).components.reaper.sweep()
 
     assert (await ended(a, identity)).variables["answer"] == 84
     assert probe.calls == [21, 42]
-    await a.node.stop()
+    await node_of(a).stop()
     await carried.transports[0].close()
 
 
@@ -312,28 +325,28 @@ class Wavering:
 async def test_while_a_broker_is_away_one_ticket_asks_for_all_and_one_line_says_so(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("holdfast.runtime.steps.sender.RESEND", timedelta(0))
+    monkeypatch.setattr("holdfast.runtime.commits.placement.RESEND_AFTER", timedelta(0))
     transport = LocalTransport(LocalBus())
     await transport.open()
     carrier = Wavering(transport)
     placement = Placement(dispatcher=carrier, transport=transport)
     a = await cluster.node("a", activities=ALL, queues=("default", QUEUE), placement=placement)
     names = [await start(a, doubled(queue=QUEUE)) for _ in range(5)]
-    await asyncio.gather(*a.node.steps._tasks)
+    await sent(a)
 
     asked = []
     for away in (True, True, False, False):
         carrier.away, carrier.asked = away, 0
-        await a.node.takeover.sweep()
-        await asyncio.gather(*a.node.steps._tasks)
+        await node_of(a).components.reaper.sweep()
+        await sent(a)
         asked.append(carrier.asked)
 
     assert asked == [1, 1, 1, 5]
     assert [record.message.count("could not be sent") for record in caplog.records if "sent" in record.message] == [1]
-    a.node.steps.start()
+    node_of(a).components.steps.start()
     for name in names:
         assert (await ended(a, name)).variables["answer"] == 84
-    await a.node.stop()
+    await node_of(a).stop()
     await transport.close()
 
 
@@ -341,7 +354,7 @@ async def test_a_ticket_that_waits_long_is_sent_again_ever_more_rarely(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    monkeypatch.setattr("holdfast.runtime.steps.sender.RESEND", timedelta(microseconds=1))
+    monkeypatch.setattr("holdfast.runtime.commits.placement.RESEND_AFTER", timedelta(microseconds=1))
     monkeypatch.setattr("holdfast.runtime.steps.sender.monotonic", lambda: now)
     transport = LocalTransport(LocalBus())
     await transport.open()
@@ -350,34 +363,35 @@ async def test_a_ticket_that_waits_long_is_sent_again_ever_more_rarely(
     placement = Placement(dispatcher=carrier, transport=transport)
     a = await cluster.node("a", activities=ALL, queues=("default", QUEUE), placement=placement)
     await start(a, doubled(queue=QUEUE))
-    await asyncio.gather(*a.node.steps._tasks)
+    await sent(a)
 
     asked = []
     for microsecond in range(17):
         now, carrier.asked = microsecond / 1e6, 0
-        await a.node.takeover.sweep()
-        await asyncio.gather(*a.node.steps._tasks)
+        await node_of(a).components.reaper.sweep()
+        await sent(a)
         asked += [microsecond] * carrier.asked
 
     assert asked == [0, 1, 3, 7, 15]
-    await a.node.stop()
+    await node_of(a).stop()
     await transport.close()
 
 
 async def test_sixty_four_who_take_one_step_run_it_once(cluster: Cluster) -> None:
     a = await cluster.node("a", activities=ALL)
     identity = await start(a, doubled(queue=QUEUE))
-    (row,) = await a.node.store.effects_of(cluster.tenant, identity)
+    (row,) = await a.store.effects_of(cluster.tenant, identity)
     settled = 0
 
-    class Counted(TicketAlone):
+    class Counted(CarriedTicket):
         async def settle(self) -> None:
             nonlocal settled
             settled += 1
 
     ticket = Ticket(tenant=cluster.tenant, instance_id=identity, execution=row.execution, attempt=row.attempt)
     async with asyncio.timeout(30):
-        taken = await asyncio.gather(*(a.node.steps._run(Counted(ticket), Share(())) for _ in range(64)))
+        run = node_of(a).components.steps._runner.run
+        taken = await asyncio.gather(*(run(Counted(ticket), QueueShare(())) for _ in range(64)))
 
     assert sum(taken) == 1
     assert settled == 64
@@ -387,9 +401,9 @@ async def test_sixty_four_who_take_one_step_run_it_once(cluster: Cluster) -> Non
 
 async def test_a_worker_takes_no_more_than_its_concurrency(cluster: Cluster, carried: Carried) -> None:
     a = await cluster.node("a", activities=ALL, queues=("default", QUEUE), placement=await carried.placement(QUEUE))
-    a.node.steps.concurrency = 2
+    node_of(a).components.steps.concurrency = 2
     identity = await start(a, Workflow(ParallelForEach(expr("list(range(8))"), crowd.bind(), item="n"), id="many"))
-    a.node.take_work()
+    node_of(a).take_work()
 
     assert (await ended(a, identity)).status is Status.FINISHED
     assert len(probe.calls) == 8
@@ -399,17 +413,17 @@ async def test_a_worker_takes_no_more_than_its_concurrency(cluster: Cluster, car
 async def test_a_worker_begins_its_own_steps_without_a_look_at_the_table(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def never(lookout: Lookout) -> bool:
+    async def never(watch: QueueWatch) -> bool:
         return await asyncio.Event().wait()
 
-    monkeypatch.setattr(Lookout, "is_due", never)
+    monkeypatch.setattr(QueueWatch, "is_due", never)
     a = await cluster.node("a", work=True, activities=ALL, queues=("default", QUEUE))
     identity = await start(a, doubled(queue=QUEUE))
 
     assert (await ended(a, identity)).variables["answer"] == 84
     assert probe.calls == [21, 42]
-    await a.node.stop()
-    assert (await a.node.store.stats(cluster.tenant)).work_ready == 0
+    await node_of(a).stop()
+    assert (await a.store.stats(cluster.tenant)).work_ready == 0
 
 
 async def test_a_queue_has_a_limit_of_its_own(cluster: Cluster, carried: Carried) -> None:
@@ -421,7 +435,7 @@ async def test_a_queue_has_a_limit_of_its_own(cluster: Cluster, carried: Carried
         step_limits=f"{QUEUE}=2",
     )
     identity = await start(a, Workflow(ParallelForEach(expr("list(range(8))"), crowd.bind(), item="n"), id="many"))
-    a.node.take_work()
+    node_of(a).take_work()
 
     assert (await ended(a, identity)).status is Status.FINISHED
     assert len(probe.calls) == 8
@@ -438,8 +452,8 @@ async def test_urgent_steps_go_first(cluster: Cluster, carried: Carried) -> None
     )
     steps = [double.bind(number=1), double.bind(number=2, priority=5), double.bind(number=3, priority=-5)]
     identity = await start(a, Workflow(Parallel(*steps), id="urgent"))
-    a.node.steps.concurrency = 1
-    a.node.take_work()
+    node_of(a).components.steps.concurrency = 1
+    node_of(a).take_work()
 
     assert (await ended(a, identity)).status is Status.FINISHED
     assert probe.calls == [2, 1, 3]
@@ -460,7 +474,7 @@ async def test_a_queue_has_a_limit_for_the_whole_cluster(cluster: Cluster, carri
         nodes[0], Workflow(ParallelForEach(expr("list(range(20))"), crowd.bind(), item="n"), id="many")
     )
     for runtime in nodes:
-        runtime.node.take_work()
+        node_of(runtime).take_work()
 
     assert (await ended(nodes[0], identity)).status is Status.FINISHED
     assert len(probe.calls) == 20
@@ -470,7 +484,7 @@ async def test_a_queue_has_a_limit_for_the_whole_cluster(cluster: Cluster, carri
 async def test_places_of_a_dead_node_are_free_again_and_nobody_counts_past_the_limit(cluster: Cluster) -> None:
     a, b = await cluster.node("a"), await cluster.node("b")
     limit = Limit(concurrency=3)
-    mine, theirs = Permits(a.node, QUEUE, limit), Permits(b.node, QUEUE, limit)
+    mine, theirs = cluster_limit(a, limit), cluster_limit(b, limit)
 
     assert await mine.reserve(2, 0) == 2
     assert await theirs.reserve(5, 0) == 1
@@ -486,7 +500,7 @@ async def test_places_of_a_dead_node_are_free_again_and_nobody_counts_past_the_l
 async def test_what_may_begin_per_second_is_counted_for_all(cluster: Cluster) -> None:
     a, b = await cluster.node("a"), await cluster.node("b")
     limit = Limit(per_second=0.001)
-    mine, theirs = Permits(a.node, QUEUE, limit), Permits(b.node, QUEUE, limit)
+    mine, theirs = cluster_limit(a, limit), cluster_limit(b, limit)
 
     assert await mine.reserve(4, 0) == 1
     mine.settle(1, 1)
@@ -499,16 +513,16 @@ async def test_the_sweep_leaves_what_is_being_taken(
 ) -> None:
     """Between owning a step and beginning it: a sweep that began it too would run it twice, without any fault."""
     a = await cluster.node("a", activities=ALL, queues=("default", QUEUE), placement=await carried.placement(QUEUE))
-    own, swept = a.node.store.own_effect, []
+    own, swept = a.store.own_effect, []
 
     async def own_and_sweep(*args: Any) -> Any:
         owned = await own(*args)
-        swept.append(await a.node.takeover.sweep())
+        swept.append(await node_of(a).components.reaper.sweep())
         return owned
 
-    monkeypatch.setattr(a.node.store, "own_effect", own_and_sweep)
+    monkeypatch.setattr(a.store, "own_effect", own_and_sweep)
     identity = await start(a, doubled())
-    a.node.take_work()
+    node_of(a).take_work()
 
     assert (await ended(a, identity)).status is Status.FINISHED
     assert swept == [0, 0]
@@ -526,7 +540,7 @@ async def test_work_that_nobody_serves_shows(cluster: Cluster, monkeypatch: pyte
     b = await cluster.node("b", activities=ALL, queues=(QUEUE,))
     assert await a.nodes.unserved() == []
 
-    await b.node.store.beat(b.node.owner, NodeState.DRAINING)
+    await b.store.beat(b.membership.owner, NodeState.DRAINING)
     assert [item.queue for item in await a.nodes.unserved()] == [found.queue]
 
 
@@ -534,7 +548,7 @@ async def test_starts_that_no_live_node_takes_show(monkeypatch: pytest.MonkeyPat
     """A server without a worker is alive, and serves no queue."""
     monkeypatch.setattr("holdfast.management.nodes.LATE", timedelta(0))
     async with Holdfast(store=MemoryStore(), node="door", worker=False, entry_points=False) as app:
-        nodes, store = app.runtime.nodes, app.runtime.node.store
+        nodes, store = app.runtime.nodes, app.runtime.store
         await store.enqueue([WorkRow(id="w", kind="start", created=await store.now())])
 
         assert (await nodes.this()).details.queues == ()
@@ -550,11 +564,11 @@ async def test_a_node_that_takes_no_work_leaves_its_steps_to_others(
         "a", work=drained, activities=ALL, queues=("default", QUEUE), placement=await carried.placement()
     )
     if drained:
-        await a.node.steps.stop_taking()
+        await node_of(a).components.steps.stop_taking()
 
     identity = await start(a, doubled(queue=QUEUE))
     await a.settled(identity)
 
-    (row,) = await a.node.store.effects_of(cluster.tenant, identity)
+    (row,) = await a.store.effects_of(cluster.tenant, identity)
     assert row.owner == NO_OWNER
     assert probe.calls == []

@@ -14,7 +14,7 @@ from holdfast.errors import PayloadRefused
 from holdfast.management.instances.operators import Operators
 from holdfast.model.requests import DispatchInstance, DispatchResume
 from holdfast.model.values import TypeRegistry
-from holdfast.runtime.commits.state_codec import decode_payload
+from holdfast.runtime.payload_codec import decode_payload
 
 SOON = timedelta(seconds=20)
 GOOD = {"by": "Ada", "amount": 5}
@@ -66,14 +66,14 @@ async def started(runtime: Any, workflow: Any, inputs: Any = None, **more: Any) 
 
 
 async def letters(runtime: Any) -> list[tuple[str, str]]:
-    found = await runtime.node.store.list_dead_letters(runtime.node.tenant)
+    found = await runtime.store.list_dead_letters(runtime.tenant)
     return [(item.reason, decode_payload(item.error, TypeRegistry())["message"]) for item in found]
 
 
 async def buried(runtime: Any, many: int) -> None:
     seen = -1
     while len(await letters(runtime)) < many:
-        seen = await runtime.node.store.wait_for_change(seen, timedelta(seconds=1))
+        seen = await runtime.store.wait_for_change(seen, timedelta(seconds=1))
 
 
 async def check_goes_on(runtime: Any, name: str) -> None:
@@ -114,7 +114,7 @@ async def test_who_resumes_a_bookmark_hears_it(cluster: Any) -> None:
     with pytest.raises(PayloadRefused):
         await node.resume(name, None, BAD)
     with pytest.raises(PayloadRefused):
-        await Operators(node.node).resume(name, None, BAD, who="op")
+        await Operators(node).resume(name, None, BAD, who="op")
     for dispatcher in (node.durable, node.inline):
         with pytest.raises(PayloadRefused):
             await dispatcher.dispatch(DispatchInstance(instance_id=name, input=BAD))
@@ -146,7 +146,7 @@ async def test_one_that_came_early_is_a_dead_letter_and_can_be_replayed(cluster:
 
     assert (await node.wait_at_rest(name)).outputs == {"result": "Ada"}
     assert [reason for reason, _ in await letters(node)] == ["refused"]
-    assert not await node.node.store.inbox_of(node.node.tenant, name)
+    assert not await node.store.inbox_of(node.tenant, name)
 
 
 async def test_a_broadcast_is_a_dead_letter_for_each_that_it_does_not_fit(cluster: Any) -> None:

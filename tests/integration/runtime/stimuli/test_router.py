@@ -18,8 +18,9 @@ from holdfast.model.listing import InstanceFilter
 from holdfast.model.requests import DispatchTrigger
 from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.work_rows import Stimulus
-from holdfast.runtime.stimuli import inbox_expiry, router
+from holdfast.runtime.stimuli import inbox, inbox_expiry, router
 from holdfast.runtime.work_queue import quarantine
+from tests.support.node import node_of
 
 SOON = timedelta(seconds=20)
 MANY_PAGES = quarantine.ATTEMPTS_MAX + 2
@@ -133,13 +134,13 @@ async def test_to_a_key_from_anywhere(cluster: Any) -> None:
 def rows_of(node: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What it puts on the work table from now on."""
     rows: list[Any] = []
-    enqueue = node.node.store.enqueue
+    enqueue = node.store.enqueue
 
     async def noted(added: Any) -> Any:
         rows.extend(added)
         return await enqueue(added)
 
-    monkeypatch.setattr(node.node.store, "enqueue", noted)
+    monkeypatch.setattr(node.store, "enqueue", noted)
     return rows
 
 
@@ -174,7 +175,7 @@ async def test_one_that_is_to_be_carried_in_a_way_of_its_own_is_a_row(
 async def test_one_that_cannot_be_delivered_at_once_is_a_row(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     node = await cluster.node("a", work=True)
     name = await started(node, keyed, {"number": "7"})
-    rows, hand_over = rows_of(node, monkeypatch), node.node.post._hand_over
+    rows, hand_over = rows_of(node, monkeypatch), node_of(node).components.router._delivery.hand_over
     failures = [DefinitionError("Not here."), None]
 
     async def handed_over(*given: Any, **more: Any) -> Any:
@@ -182,7 +183,7 @@ async def test_one_that_cannot_be_delivered_at_once_is_a_row(cluster: Any, monke
             raise error
         return await hand_over(*given, **more)
 
-    monkeypatch.setattr(node.node.post, "_hand_over", handed_over)
+    monkeypatch.setattr(node_of(node).components.router._delivery, "hand_over", handed_over)
     await node.stimuli.send(Approval("Ada"), key="7", wait=SOON)
 
     assert await outputs(node, name) == {"result": "Ada"}
@@ -198,7 +199,7 @@ async def test_whether_it_was_written_is_not_known(cluster: Any, monkeypatch: py
     async def handed_over(*_: Any, **__: Any) -> Any:
         raise StoreUnavailable("The connection was lost.")
 
-    monkeypatch.setattr(node.node.post, "_hand_over", handed_over)
+    monkeypatch.setattr(node_of(node).components.router._delivery, "hand_over", handed_over)
     with pytest.raises(StoreUnavailable):
         await node.stimuli.send(Approval("Ada"), key="7")
 
@@ -208,12 +209,12 @@ async def test_whether_it_was_written_is_not_known(cluster: Any, monkeypatch: py
 async def test_what_where_passes_by_is_not_used_up(cluster: Any) -> None:
     node = await cluster.node("a", work=True)
     name = await started(node, picky)
-    version = (await node.node.row(name)).version
+    version = (await node.row(name)).version
 
     await node.stimuli.send(Approval("spam"), instance_id=name, wait=SOON)
-    assert (await node.node.row(name)).version == version
+    assert (await node.row(name)).version == version
     assert node.stimuli.counts["kept"] == 1
-    assert await node.node.post.sweep() == 0
+    assert await node_of(node).components.inbox.sweep() == 0
     await node.stimuli.send(Approval("Ada"), instance_id=name, wait=SOON)
 
     assert await outputs(node, name) == {"result": "Ada"}
@@ -273,22 +274,24 @@ async def test_what_a_node_knows_of_an_instance_may_be_old(cluster: Any) -> None
         work_rows.stimulus(
             cluster.tenant,
             Stimulus(id=f"s{number}", event_name="go", instance_id=name, input=number),
-            a.node.clock.now(),
+            a.clock.now(),
         )
         for number in range(3)
     ]
-    await a.node.store.enqueue([first, second, third])
+    await a.store.enqueue([first, second, third])
 
-    await b.node.post.take(first)
-    assert a.node.hot[name].version == 1
-    await a.node.post.take(second)  # Of the bookmark that the first one has used up, it goes to the next.
+    await node_of(b).components.router.route(first)
+    assert node_of(a).components.cache._rows[a.key(name)].version == 1
+    await node_of(a).components.router.route(
+        second
+    )  # Of the bookmark that the first one has used up, it goes to the next.
     assert (await outputs(a, name)) == {"found": [0, 1]}
 
-    assert b.node.hot[name].version == 2  # There it seems to wait.
-    await b.node.post.take(third)
+    assert node_of(b).components.cache._rows[b.key(name)].version == 2  # There it seems to wait.
+    await node_of(b).components.router.route(third)
     assert b.stimuli.counts["unread"] == 1
     assert await kept(b) == 0
-    assert (await b.node.store.stats(cluster.tenant)).work_ready == 0
+    assert (await b.store.stats(cluster.tenant)).work_ready == 0
 
 
 async def test_a_broadcast_reaches_all_that_wait_now(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -312,12 +315,12 @@ async def test_each_page_of_a_broadcast_is_work_of_its_own(cluster: Any, monkeyp
     node = await cluster.node("a")
     names = [await started(node, anyones) for _ in range(MANY_PAGES)]
     await node.stimuli.send(Approval("Ada"))
-    node.node.gate.be_careful()
-    node.node.take_work()
+    node.intake.be_careful()
+    node_of(node).take_work()
 
     for name in names:
         await node.wait_at_rest(name)
-    assert not await node.node.store.list_dead_letters(cluster.tenant)
+    assert not await node.store.list_dead_letters(cluster.tenant)
 
 
 async def test_pages_of_a_broadcast_have_short_names(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,12 +329,12 @@ async def test_pages_of_a_broadcast_have_short_names(cluster: Any, monkeypatch: 
     node = await cluster.node("a")
     for _ in range(3):
         await started(node, anyones)
-    node.node.gate.paused = True  # What it writes stays in the table.
-    row = work_rows.stimulus(cluster.tenant, Stimulus(id="s1", event_name="Approval"), node.node.clock.now())
+    node.intake.paused = True  # What it writes stays in the table.
+    row = work_rows.stimulus(cluster.tenant, Stimulus(id="s1", event_name="Approval"), node.clock.now())
     for _ in range(2):
-        await node.node.store.enqueue([row])
-        await node.node.post.take(row)
-        async with node.node.store.claim([row.queue], 10) as claim:
+        await node.store.enqueue([row])
+        await node_of(node).components.router.route(row)
+        async with node.store.claim([row.queue], 10) as claim:
             (row,) = [found for found in claim.rows if found.kind == row.kind]
 
     assert row.id.count("+") == 1
@@ -342,15 +345,17 @@ async def test_a_broadcast_page_that_is_done_again_reaches_nobody_twice(cluster:
     node = await cluster.node("a", work=True)
     name = await started(node, waiting("go", times=2))
     found = Stimulus(id="s1", event_name="go", input=1)
-    row = work_rows.stimulus(cluster.tenant, found, node.node.clock.now())
+    row = work_rows.stimulus(cluster.tenant, found, node.clock.now())
 
-    await node.node.store.enqueue([row])
+    await node.store.enqueue([row])
     await node.wait_settled("s1", SOON)
     await node.wait_burst(name, SOON, above=1)
-    await node.node.post.take(row)  # A second node that had taken the row up too: it loses when it commits.
+    await node_of(node).components.router.route(
+        row
+    )  # A second node that had taken the row up too: it loses when it commits.
 
     assert (await node.read(name)).status is Status.SUSPENDED
-    assert (await node.node.store.stats(cluster.tenant)).work_ready == 0
+    assert (await node.store.stats(cluster.tenant)).work_ready == 0
 
 
 async def test_publish_event_goes_the_same_way(cluster: Any) -> None:
@@ -372,7 +377,7 @@ async def test_publish_event_goes_the_same_way(cluster: Any) -> None:
 
 
 async def kept(runtime: Any) -> int:
-    return int((await runtime.node.store.stats(runtime.node.tenant)).inbox)
+    return int((await runtime.store.stats(runtime.tenant)).inbox)
 
 
 async def test_early_ones_are_kept_for_key_and_correlation_id(cluster: Any) -> None:
@@ -426,7 +431,7 @@ async def test_what_an_instance_never_read_stands_in_its_journal(cluster: Any) -
     assert await kept(node) == 0
     await node.settled(name)
     await cluster.check(node, name)
-    assert (await node.node.store.stats(cluster.tenant)).work_later == 0
+    assert (await node.store.stats(cluster.tenant)).work_later == 0
 
 
 async def test_a_broadcast_that_a_published_definition_waits_for_is_kept_and_taken_once(cluster: Any) -> None:
@@ -445,46 +450,49 @@ async def test_a_broadcast_that_a_published_definition_waits_for_is_kept_and_tak
 
 
 async def test_what_expires_is_counted_and_nobody_gets_it(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(router, "KEPT_FOR_ADDRESS", timedelta(milliseconds=-1))
+    monkeypatch.setattr(inbox, "ADDRESSED_RETENTION", timedelta(milliseconds=-1))
     node = await cluster.node("a", work=True)
     await node.stimuli.send(Approval("late"), correlation_id="c", wait=SOON)
 
     await started(node, mine, correlation_id="c")
-    await node.node.post.sweep()
+    await node_of(node).components.inbox.sweep()
 
     assert node.stimuli.counts == {"kept": 1, "expired": 1}
     assert await kept(node) == 0
     (listed,) = await node.stimuli.expired()
     assert (listed.event_name, listed.correlation_id) == ("Approval", "c")
-    later = await node.node.store.get_record(cluster.tenant, inbox_expiry.EXPIRED, listed.id)
-    await node.node.store.put_record(replace(later, version=later.version + 1, due=later.created))
-    assert await inbox_expiry.tidy(node.node) == 1
+    later = await node.store.get_record(cluster.tenant, inbox_expiry.EXPIRED, listed.id)
+    await node.store.put_record(replace(later, version=later.version + 1, due=later.created))
+    assert await node.expiry.remove_old(node.tenant) == 1
     assert not await node.stimuli.expired()
 
 
 async def test_whoever_died_between_write_and_look_leaves_it_to_the_sweep(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(router, "SWEEP_AFTER", timedelta(0))
+    monkeypatch.setattr(inbox, "SWEEP_AFTER", timedelta(0))
     node = await cluster.node("a")
-    monkeypatch.setattr(node.node.post, "parked", lambda marks: None)  # It parks, and dies before it looks.
+    executor = node_of(node).components.executor
+    executor.hooks = replace(
+        executor.hooks, bookmarks_added=lambda _: None
+    )  # The node dies before it searches the inbox.
     name = await started(node, mine, correlation_id="c")
     found = Stimulus(id="s1", event_name="Approval", correlation_id="c", input={"by": "Ada"})
-    row = work_rows.stimulus(cluster.tenant, found, node.node.clock.now())
-    rows = node.node.post._inbox_rows(row, found)  # And so does the sender.
-    await node.node.store.commit([Commit(tenant=cluster.tenant, burst_id="b", inbox_added=rows)])
+    rows = node_of(node).components.inbox.rows_for(cluster.tenant, found)  # The sender dies too.
+    await node.store.commit([Commit(tenant=cluster.tenant, burst_id="b", inbox_added=rows)])
 
-    assert await node.node.post.sweep() == 1
+    assert await node_of(node).components.inbox.sweep() == 1
 
     assert await outputs(node, name) == {"result": "Ada"}
     assert await kept(node) == 0
     assert node.stimuli.counts == {"swept": 1}
 
 
-async def test_sender_and_parker_meet_whoever_comes_first(cluster: Any) -> None:
+async def test_sender_and_parker_meet_whoever_comes_first(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write, commit, then look: 60 pairs at once on two nodes, and no sweep."""
     a, b = await cluster.node("a", work=True), await cluster.node("b", work=True)
-    a.node.post.sweep = b.node.post.sweep = _nothing
+    for node in (a, b):
+        monkeypatch.setattr(node_of(node).components.inbox, "sweep", _nothing)
 
     async def pair(number: int) -> str:
         sender, starter = (a, b) if number % 2 else (b, a)
@@ -522,10 +530,10 @@ async def test_a_stimulus_that_started_an_instance_is_consumed(cluster: Any) -> 
     await node.stimuli.event("go", 1, wait=SOON)
 
     assert await outputs(node, sleeper) == {"found": [1]}
-    count = await node.node.store.count(cluster.tenant, InstanceFilter(definition_ids=("twice",)))
+    count = await node.store.count(cluster.tenant, InstanceFilter(definition_ids=("twice",)))
     assert count == 1
     assert node.stimuli.counts == {"started": 1, "delivered": 1}
-    assert (await node.node.store.count(cluster.tenant, InstanceFilter(statuses=("suspended",)))) == 1
+    assert (await node.store.count(cluster.tenant, InstanceFilter(statuses=("suspended",)))) == 1
 
 
 async def test_a_workflow_that_cannot_start_by_it_keeps_nobody_else_from_it(cluster: Any) -> None:
@@ -555,7 +563,7 @@ async def test_the_same_key_twice_does_it_once(cluster: Any) -> None:
         await node.stimuli.event("go", 2, idempotency_key="k")
     await node.wait_burst(name, SOON, above=1)
     assert (await node.read(name)).status is Status.SUSPENDED
-    assert await node.node.store.count(cluster.tenant, InstanceFilter(definition_ids=("starts",))) == 1
+    assert await node.store.count(cluster.tenant, InstanceFilter(definition_ids=("starts",))) == 1
 
 
 async def test_a_keyed_stimulus_that_is_done_twice_resumes_once(cluster: Any) -> None:
@@ -563,15 +571,15 @@ async def test_a_keyed_stimulus_that_is_done_twice_resumes_once(cluster: Any) ->
     node = await cluster.node("a", work=True)
     name = await started(node, waiting("go", times=2), correlation_id="c")
     found = Stimulus(id="s1", event_name="go", correlation_id="c", input=1, guarded=True)
-    row = work_rows.stimulus(cluster.tenant, found, node.node.clock.now())
+    row = work_rows.stimulus(cluster.tenant, found, node.clock.now())
 
-    await node.node.store.enqueue([row])
+    await node.store.enqueue([row])
     await node.wait_settled("s1", SOON)
-    await node.node.store.enqueue([replace(row, attempts=1)])
-    await node.node.post.take(row)
+    await node.store.enqueue([replace(row, attempts=1)])
+    await node_of(node).components.router.route(row)
 
     assert (await node.read(name)).status is Status.SUSPENDED
-    assert (await node.node.row(name)).version == 2
+    assert (await node.row(name)).version == 2
 
 
 async def test_explaining_sends_nothing(cluster: Any) -> None:
@@ -585,4 +593,4 @@ async def test_explaining_sends_nothing(cluster: Any) -> None:
     assert (told.broadcast, told.starts, told.resumes, told.kept) == (True, ("starts",), (f"{name}#b1",), "10 min")
     assert (nobody.starts, nobody.resumes, nobody.kept) == ((), (), None)
     assert (await node.stimuli.explain(Approval, key="7")).kept == "24 h"
-    assert (await node.node.store.stats(cluster.tenant)).work_ready == 0
+    assert (await node.store.stats(cluster.tenant)).work_ready == 0

@@ -55,9 +55,9 @@ def answering() -> Workflow:
 
 async def found(runtime: Any, definition_id: str, count: int) -> list[str]:
     """The ids of its instances, once there are so many: lists may be a moment behind."""
-    query = InstanceQuery(tenant=runtime.node.tenant, filter=InstanceFilter(definition_ids=(definition_id,)))
+    query = InstanceQuery(tenant=runtime.tenant, filter=InstanceFilter(definition_ids=(definition_id,)))
     while True:
-        page = await runtime.node.store.search(query)
+        page = await runtime.store.search(query)
         if len(page.items) >= count:
             return [item.id for item in page.items]
         await asyncio.sleep(0.01)
@@ -141,7 +141,7 @@ async def starts(runtime: Any) -> tuple[str, ...]:
 
 def test_a_change_is_noticed_within_a_second() -> None:
     """By how long a node trusts what it has seen; how long a machine takes is not for a test to say."""
-    assert timedelta(seconds=1) > current_versions.TRUST + workflow_as_activity.LOOK
+    assert timedelta(seconds=1) > current_versions.TRUST + workflow_as_activity.REFRESH_EVERY
 
 
 async def test_what_one_node_publishes_another_starts_and_triggers(cluster: Any) -> None:

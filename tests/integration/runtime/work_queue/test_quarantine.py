@@ -7,11 +7,12 @@ from datetime import timedelta
 
 from holdfast import Status, Workflow
 from holdfast.activities import Delay
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.work import WorkRow, queue_of
 from holdfast.runtime.commits.jobs.base import Answer, Job
-from holdfast.runtime.facade import Runtime
 from holdfast.runtime.work_queue import quarantine
 from tests.integration.conftest import Cluster
+from tests.support.node import node_of
 
 MORE_THAN_ALLOWED = quarantine.ATTEMPTS_MAX + 1
 
@@ -20,17 +21,17 @@ class Busy(asyncio.Queue[Job]):
     """Stands where a node's lanes stand: what is submitted waits here."""
 
     @classmethod
-    def on(cls, runtime: Runtime) -> Busy:
+    def on(cls, runtime: ManagedRuntime) -> Busy:
         held = cls()
 
         def wait_here(job: Job) -> None:
             held.put_nowait(job)
 
-        runtime.node.submit = wait_here  # type: ignore[method-assign]  # the lanes stand still meanwhile
+        node_of(runtime).components.lanes.submit = wait_here  # type: ignore[method-assign]  # the lanes stand still meanwhile
         return held
 
 
-async def napping(cluster: Cluster, runtime: Runtime) -> str:
+async def napping(cluster: Cluster, runtime: ManagedRuntime) -> str:
     """An instance whose timer is due now."""
     name = f"{cluster.tenant}-naps"
     await runtime.start(Workflow(Delay(timedelta(milliseconds=1)), id="naps"), instance_id=name)
@@ -39,9 +40,8 @@ async def napping(cluster: Cluster, runtime: Runtime) -> str:
     return name
 
 
-async def due_rows(runtime: Runtime) -> list[WorkRow]:
-    node = runtime.node
-    async with node.store.claim([queue_of(node.tenant, "default")], 10) as claim:
+async def due_rows(runtime: ManagedRuntime) -> list[WorkRow]:
+    async with runtime.store.claim([queue_of(runtime.tenant, "default")], 10) as claim:
         return list(claim.rows)
 
 
@@ -49,16 +49,16 @@ async def test_living_nodes_do_not_count_for_each_other(cluster: Cluster) -> Non
     """While one is at a row, others leave it alone, however many look: nobody has died of it."""
     first, *others = [await cluster.node(f"n{number}") for number in range(MORE_THAN_ALLOWED + 1)]
     name = await napping(cluster, first)
-    submit, held = first.node.submit, Busy.on(first)
-    taking = asyncio.create_task(quarantine.take_one(first.node))
+    submit, held = node_of(first).components.lanes.submit, Busy.on(first)
+    taking = asyncio.create_task(node_of(first).components.quarantine.take_one())
     job = await held.get()
 
-    taken = await asyncio.gather(*(quarantine.take_one(other.node) for other in others))
+    taken = await asyncio.gather(*(node_of(other).components.quarantine.take_one() for other in others))
     submit(job)
 
     assert await taking == 1
     assert taken == [0] * len(others)
-    assert not await first.node.store.list_dead_letters(cluster.tenant)
+    assert not await first.store.list_dead_letters(cluster.tenant)
     assert (await first.read(name)).status is Status.FINISHED
 
 
@@ -70,30 +70,30 @@ async def test_an_attempt_that_was_answered_does_not_count(cluster: Cluster) -> 
     held = Busy.on(runtime)
 
     for _ in range(MORE_THAN_ALLOWED):
-        taking = asyncio.create_task(quarantine.take_one(runtime.node))
-        (await held.get()).tell(Answer(dropped=True))
+        taking = asyncio.create_task(node_of(runtime).components.quarantine.take_one())
+        (await held.get()).finish(Answer(dropped=True))
         assert await taking == 1
 
     assert await due_rows(runtime) == before
-    assert not await runtime.node.store.list_dead_letters(cluster.tenant)
+    assert not await runtime.store.list_dead_letters(cluster.tenant)
 
 
 async def test_an_attempt_without_an_answer_counts(cluster: Cluster) -> None:
     """Each of these died of it; the next one buries it."""
     runtime = await cluster.node()
     name = await napping(cluster, runtime)
-    runtime.node.heart.time_to_live = timedelta(0)  # What it has in hand is anybody's at once.
-    submit, held = runtime.node.submit, Busy.on(runtime)
+    runtime.liveness.time_to_live = timedelta(0)  # What it has in hand is anybody's at once.
+    submit, held = node_of(runtime).components.lanes.submit, Busy.on(runtime)
 
     for _ in range(quarantine.ATTEMPTS_MAX):
-        dying = asyncio.create_task(quarantine.take_one(runtime.node))
+        dying = asyncio.create_task(node_of(runtime).components.quarantine.take_one())
         await held.get()
         dying.cancel()
         await asyncio.wait([dying])
-        runtime.node.uptake.in_hand.clear()
-    runtime.node.submit = submit  # type: ignore[method-assign]
-    await quarantine.take_one(runtime.node)
+        node_of(runtime).components.poller.in_hand.clear()
+    node_of(runtime).components.lanes.submit = submit  # type: ignore[method-assign]
+    await node_of(runtime).components.quarantine.take_one()
 
-    (letter,) = await runtime.node.store.list_dead_letters(cluster.tenant)
+    (letter,) = await runtime.store.list_dead_letters(cluster.tenant)
     (incident,) = (await runtime.read(name)).incidents
     assert (letter.reason, letter.work.instance_id, incident.type) == ("process-died", name, "process-died")

@@ -222,7 +222,7 @@ async def test_the_answer_may_come_from_another_node(serve: Serve, store_url: st
         answer = await door.ask("GET", "/workflows/split")
 
     assert (answer.status, answer.body) == (200, b"from the worker")
-    assert list(await door.engine.runtime.node.store.list_records(_replies("replies"))) == []
+    assert list(await door.engine.runtime.store.list_records(_replies("replies"))) == []
 
 
 def _replies(tenant: str = "") -> RecordQuery:
@@ -640,7 +640,7 @@ async def test_a_key_is_its_callers_own(hosted: Hosted) -> None:
 
 async def test_a_node_that_pauses_sends_callers_elsewhere(hosted: Hosted) -> None:
     api = await hosted(echo("open", "open"))
-    api.engine.runtime.node.gate.paused = True
+    api.engine.runtime.intake.paused = True
 
     answer = await api.ask("GET", "/workflows/open")
 
@@ -663,7 +663,7 @@ async def test_answers_that_nobody_fetched_are_cleared_away(hosted: Hosted) -> N
     answering = workflow("kept", endpoint("kept", "POST"), WriteHttpResponse(content="kept"))
     api = await hosted(answering)
     await api.ask("POST", "/workflows/kept", headers={"Idempotency-Key": "k"})
-    store, accounts = api.engine.runtime.node.store, api.app.backend.accounts
+    store, accounts = api.engine.runtime.store, api.app.backend.accounts
     (record,) = await store.list_records(_replies())
     assert await sweep(store, "", accounts) == 0
 

@@ -18,9 +18,11 @@ from holdfast import Holdfast, Workflow, expr
 from holdfast.activities import Event, Sequence, SetVariable
 from holdfast.errors import HoldfastError, NotSignedIn, StoreUnavailable
 from holdfast.model.principal import LOCAL, ROLES, Principal
+from holdfast.model.stored import InstanceKey
 from holdfast.ports import RequestFacts
 from holdfast.server.live import connection, messages
 from tests.integration.server.conftest import Caller, Serve
+from tests.support.node import node_of
 
 ROUNDS = 6
 
@@ -149,7 +151,7 @@ async def test_a_deleted_instance_and_one_that_is_not_there(api: Caller) -> None
     async with following(api) as client:
         await client.say(op="subscribe", id="s1", topic="instance", key=identity)
         await client.hear()
-        await api.engine.runtime.node.store.delete_instances("", [identity])
+        await api.engine.runtime.store.delete_instances("", [identity])
         gone = await client.hear()
         await client.say(op="subscribe", id="s2", topic="instance", key="nobody")
         missing = await client.hear()
@@ -292,7 +294,7 @@ async def test_who_follows_is_looked_at_again_also_after_an_outage(
     async with following(api) as client:
         await client.say(op="subscribe", id="s", topic="instance", key=identity)
         assert (await client.hear())["kind"] == "state"
-        moody.moods = [StoreUnavailable("The store is away."), replace(LOCAL, permissions=ROLES["worker"])]
+        moody.moods = [StoreUnavailable("The store is unavailable."), replace(LOCAL, permissions=ROLES["worker"])]
         assert (await client.hear())["code"] == "access.denied"
         moody.moods = [NotSignedIn("The session has ended.")]
         assert (await client.hear()).data == 4401
@@ -303,7 +305,7 @@ async def test_who_follows_goes_on_after_an_outage(api: Caller, monkeypatch: pyt
     """A page that stands open over night is alive in the morning, though the database was restarted."""
     monkeypatch.setattr(connection, "AGAIN", timedelta(milliseconds=10))
     identity = await started(api)
-    store, failed = api.engine.runtime.node.store, asyncio.Event()
+    store, failed = api.engine.runtime.store, asyncio.Event()
     asked = "read_journal" if topic == "instance" else "search"
     real = getattr(store, asked)
 
@@ -311,7 +313,7 @@ async def test_who_follows_goes_on_after_an_outage(api: Caller, monkeypatch: pyt
         if failed.is_set():
             return await real(*given, **more)
         failed.set()
-        raise StoreUnavailable("The store is away.")
+        raise StoreUnavailable("The store is unavailable.")
 
     async with following(api) as client:
         await client.say(op="subscribe", id="s", topic=topic, key=identity if topic == "instance" else "counting")
@@ -329,7 +331,7 @@ async def test_who_follows_goes_on_after_an_outage(api: Caller, monkeypatch: pyt
 
 async def test_a_client_that_comes_during_an_outage_is_told_to_come_again(serve: Serve) -> None:
     moody = Moody()
-    moody.now = StoreUnavailable("The store is away.")
+    moody.now = StoreUnavailable("The store is unavailable.")
     api = await serve(auth=True, authenticators=[moody])
     async with following(api) as client:
         assert (await client.hear()).data == 1013
@@ -341,15 +343,15 @@ async def test_a_client_that_comes_during_an_outage_is_told_to_come_again(serve:
 async def test_many_follow_one_instance_and_it_is_read_once_per_change(api: Caller) -> None:
     identity = await started(api)
     reads = 0
-    node = api.engine.runtime.node
-    real = node.state
+    node = node_of(api.engine.runtime)
+    real = node.components.cache.state
 
-    async def counted(instance_id: str) -> Any:
+    async def counted(key: InstanceKey) -> Any:
         nonlocal reads
         reads += 1
-        return await real(instance_id)
+        return await real(key)
 
-    node.state = counted  # type: ignore[method-assign]
+    node.components.cache.state = counted  # type: ignore[method-assign]
     async with AsyncExitStack() as stack:
         connector = aiohttp.TCPConnector(limit=0)
         session = await stack.enter_async_context(aiohttp.ClientSession(connector=connector))

@@ -79,13 +79,13 @@ async def test_stimuli_that_nobody_came_for_are_listed(serve: Serve) -> None:
     from holdfast.model.values import encode
     from holdfast.model.work import InboxRow
     from holdfast.runtime.commits.work_rows import Stimulus, encoded
-    from holdfast.runtime.stimuli.inbox_expiry import note_expired
 
     api = await serve()
-    node = api.engine.runtime.node
-    now = node.clock.now()
+    runtime = api.engine.runtime
+    now = runtime.clock.now()
     found = Stimulus(id="s1", type="Event", event_name="paid", payload=encode(7), key=encode("o1"))
-    await note_expired(node, InboxRow(id="s1", key=1, type="Event", arrived=now, expires=now, payload=encoded(found)))
+    row = InboxRow(id="s1", key=1, type="Event", arrived=now, expires=now, payload=encoded(found))
+    await runtime.expiry.record(row)
 
     async with Client(api.url) as client:
         (listed,) = await client.stimuli.expired()

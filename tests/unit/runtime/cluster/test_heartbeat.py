@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.cluster import NodeState
 from holdfast.model.work import Owner
 from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.cluster import heartbeat as heart_module
-from holdfast.runtime.cluster.heartbeat import Heart
-from holdfast.runtime.facade import Runtime
+from holdfast.runtime.cluster.heartbeat import Heartbeat
+from tests.support.node import node_of
 
 WITHIN = 20.0
 
@@ -43,56 +44,60 @@ class Pulse:
 
 
 @pytest.fixture
-async def beating() -> AsyncIterator[tuple[Runtime, Pulse]]:
+async def beating() -> AsyncIterator[tuple[ManagedRuntime, Pulse]]:
     pulse: Any = Pulse()
     engine = Holdfast(entry_points=False)
     runtime = engine.runtime_on(MemoryStore(), node="n")
-    every = timedelta(milliseconds=5)
-    runtime.node.heart = Heart(runtime.node, timedelta(seconds=30), beat_every=every, second_handle=lambda: pulse)
+    node = node_of(runtime)
+    parts, liveness = node.components, runtime.liveness
+    liveness.beat_every = timedelta(milliseconds=5)
+    node.heartbeat = Heartbeat(
+        parts.store, parts.clock, parts.membership, liveness, parts.running, parts.log, second_handle=lambda: pulse
+    )
     async with runtime:
         yield runtime, pulse
     assert pulse.closed
     engine.close()
 
 
-async def test_it_beats_beside_a_loop_that_is_busy(beating: tuple[Runtime, Pulse]) -> None:
+async def test_it_beats_beside_a_loop_that_is_busy(beating: tuple[ManagedRuntime, Pulse]) -> None:
     runtime, pulse = beating
     for _ in range(3):  # The loop does nothing else meanwhile, and cannot.
         assert pulse.beat_now.acquire(timeout=WITHIN)
 
     assert threading.get_ident() not in pulse.threads
-    assert runtime.node.heart.may_start_effects
+    assert runtime.liveness.may_start_effects
 
 
 async def test_it_stops_when_the_loop_stands_still(
-    beating: tuple[Runtime, Pulse], monkeypatch: pytest.MonkeyPatch
+    beating: tuple[ManagedRuntime, Pulse], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime, pulse = beating
     assert await asyncio.to_thread(pulse.beat_now.acquire, timeout=WITHIN)
-    monkeypatch.setattr(heart_module, "STUCK_AFTER", timedelta(0))
+    monkeypatch.setattr(heart_module, "LOOP_STUCK_AFTER", timedelta(0))
     while pulse.beat_now.acquire(timeout=0.2):  # The beats under way; then there are no more, as the loop is held here.
         pass
 
-    monkeypatch.setattr(heart_module, "STUCK_AFTER", timedelta(minutes=1))
+    monkeypatch.setattr(heart_module, "LOOP_STUCK_AFTER", timedelta(minutes=1))
     assert await asyncio.to_thread(pulse.beat_now.acquire, timeout=WITHIN)
-    assert not runtime.node.heart.fenced
+    assert not runtime.liveness.fenced
 
 
-async def test_a_later_life_of_the_node_ends_this_one(beating: tuple[Runtime, Pulse]) -> None:
+async def test_a_later_life_of_the_node_ends_this_one(beating: tuple[ManagedRuntime, Pulse]) -> None:
     runtime, pulse = beating
     pulse.answer = False
     async with asyncio.timeout(WITHIN):
         while True:
-            if runtime.node.heart.fenced:
+            if runtime.liveness.fenced:
                 break
             await asyncio.sleep(0.005)
 
-    assert not runtime.node.heart.may_start_effects
+    assert not runtime.liveness.may_start_effects
 
 
-async def test_a_node_that_could_not_renew_for_long_starts_no_effects(beating: tuple[Runtime, Pulse]) -> None:
+async def test_a_node_that_could_not_renew_for_long_starts_no_effects(beating: tuple[ManagedRuntime, Pulse]) -> None:
     runtime, _ = beating
-    await runtime.node.heart.stop()
-    assert runtime.node.heart.may_start_effects
-    runtime.node.heart._renewed -= 20.5  # of 30 seconds
-    assert not runtime.node.heart.may_start_effects
+    await node_of(runtime).heartbeat.stop()
+    assert runtime.liveness.may_start_effects
+    runtime.liveness.renewed_at -= 20.5  # of 30 seconds
+    assert not runtime.liveness.may_start_effects

@@ -13,6 +13,7 @@ from holdfast.errors import InvalidState
 from holdfast.execution.lazy_values import LazyValue
 from holdfast.execution.state import ActivationState, BookmarkState, ScopeState, State
 from holdfast.model.instance import Status
+from holdfast.model.stored import InstanceKey
 from holdfast.runtime.commits.large_values import SPLIT, ValueCache, pack_state, refers_to, unpack_state
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=20)
@@ -199,11 +200,11 @@ def test_what_rests_stays_so_among_many_other_variables() -> None:
 
 
 def test_the_cache_lets_the_oldest_go() -> None:
-    cache = ValueCache(bytes_max=250)
+    cache, key = ValueCache(bytes_max=250), InstanceKey("", "i")
     for name in ("a", "b", "c"):
-        cache.put("i", name, b"x" * 100)
-        cache.get("i", "a")
+        cache.put(key, name, b"x" * 100)
+        cache.get(key, "a")
 
-    assert cache.get("i", "a") is not None
-    assert cache.get("i", "b") is None
-    assert cache.get("i", "c") is not None
+    assert cache.get(key, "a") is not None
+    assert cache.get(key, "b") is None
+    assert cache.get(key, "c") is not None

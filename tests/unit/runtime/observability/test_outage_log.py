@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from holdfast.errors import StoreError, StoreUnavailable
-from holdfast.runtime.observability.outage_log import EVERY, QUIET, Outage
+from holdfast.runtime.observability.outage_log import RECOVERED_SECONDS, REPEAT_SECONDS, OutageLog
 
 GONE = StoreUnavailable("PostgreSQL at db:5432/shop does not answer. Check that it runs.")
 
@@ -27,9 +27,9 @@ def clock() -> Hand:
 
 
 @pytest.fixture
-def outage(clock: Hand, caplog: pytest.LogCaptureFixture) -> Outage:
+def outage(clock: Hand, caplog: pytest.LogCaptureFixture) -> OutageLog:
     caplog.set_level(logging.DEBUG, "holdfast")
-    return Outage("a", clock)
+    return OutageLog("a", clock)
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -39,29 +39,29 @@ def said(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def test_an_outage_is_told_once_then_once_a_minute_then_its_end(
-    outage: Outage, clock: Hand, caplog: pytest.LogCaptureFixture
+    outage: OutageLog, clock: Hand, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(150):
-        outage.warn("the work table could not be read", because=GONE)
+        outage.warning("the work table could not be read", because=GONE)
         clock.now += 1.0
     outage.answered()
-    clock.now += QUIET
+    clock.now += RECOVERED_SECONDS
     outage.answered()
     outage.answered()
 
     first, *still, back = said(caplog)
-    assert first.startswith(f"The store is away: {GONE} Until it is back, node a takes no work")
-    assert still == [f"The store has been away for {minutes} min 0 s: {GONE}" for minutes in (1, 2)]
-    assert back == "The store is back after 2 min 29 s; node a goes on."
+    assert first.startswith(f"The store is unavailable: {GONE} Until it is back, node a takes no work")
+    assert still == [f"The store has been unavailable for {minutes} min 0 s: {GONE}" for minutes in (1, 2)]
+    assert back == "The store is back after 2 min 29 s; node a continues."
 
 
 def test_what_failed_is_told_with_its_traceback_to_who_looks_for_it(
-    outage: Outage, caplog: pytest.LogCaptureFixture
+    outage: OutageLog, caplog: pytest.LogCaptureFixture
 ) -> None:
     try:
         raise GONE
     except StoreUnavailable:
-        outage.warn("the task '%s' could not be claimed", "tidy")
+        outage.warning("the task '%s' could not be claimed", "tidy")
 
     record = next(record for record in caplog.records if record.levelno == logging.DEBUG)
     assert record.getMessage() == "the task 'tidy' could not be claimed"
@@ -69,19 +69,19 @@ def test_what_failed_is_told_with_its_traceback_to_who_looks_for_it(
 
 
 def test_some_answers_while_others_fail_are_no_end(
-    outage: Outage, clock: Hand, caplog: pytest.LogCaptureFixture
+    outage: OutageLog, clock: Hand, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A disk that is full: reads go on, commits do not."""
-    for _ in range(int(EVERY) - 1):
-        outage.warn("a commit could not be written yet", because=GONE)
+    for _ in range(int(REPEAT_SECONDS) - 1):
+        outage.warning("a commit could not be written yet", because=GONE)
         outage.answered()
         clock.now += 1.0
 
     assert len(said(caplog)) == 1
 
 
-def test_any_other_trouble_is_told_as_it_is(outage: Outage, caplog: pytest.LogCaptureFixture) -> None:
-    outage.warn("the inbox could not be swept", because=StoreError("A row is odd."))
+def test_any_other_trouble_is_told_as_it_is(outage: OutageLog, caplog: pytest.LogCaptureFixture) -> None:
+    outage.warning("the inbox could not be swept", because=StoreError("A row is odd."))
     outage.answered()
 
     (record,) = caplog.records

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.runtime.plans import catalog as module
-from holdfast.runtime.plans.catalog import DefinitionCatalog, PlanCache, activity_type_name
+from holdfast.runtime.plans.catalog import CompiledPlans, DefinitionCatalog, activity_type_name
 
 
 def definition(id: str, version: int = 1, **more: Any) -> Definition:
@@ -59,7 +59,7 @@ def test_a_plan_is_compiled_once_and_the_least_used_goes_first(monkeypatch: pyte
         compiled.append(item.id)
         return object()
 
-    cache = PlanCache(compile_one)
+    cache = CompiledPlans(compile_one)
     a, b, c = (definition(name) for name in "abc")
     assert cache.plan(a) is cache.plan(a)
     for item in (b, a, c, a, b):

@@ -16,7 +16,7 @@ async def test_a_wait_ends_when_the_stimulus_is_matched() -> None:
     await asyncio.sleep(0)
     assert "s" not in settled
 
-    settled.tell("s")
+    settled.add("s")
     await asyncio.gather(*waiting)
     await settled.wait("s")
     assert "s" in settled
@@ -26,6 +26,6 @@ def test_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dedupe, "SETTLED_MAX", 2)
     settled = Settled()
     for name in "abc":
-        settled.tell(name)
+        settled.add(name)
 
     assert [name in settled for name in "abc"] == [False, True, True]

@@ -15,13 +15,14 @@ from holdfast.activities import Parallel, ParallelForEach
 from holdfast.dispatch import transport_from_url
 from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
+from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.record_rows import RecordQuery
 from holdfast.ports import Transport
 from holdfast.runtime.commits.placement import Placement
-from holdfast.runtime.facade import Runtime
-from holdfast.runtime.steps.limits.cluster_per_value import Places
+from holdfast.runtime.steps.limits.cluster_per_value import ClusterLimitPerValue
 from holdfast.runtime.steps.limits.spec import Limit
 from tests.integration.conftest import Cluster
+from tests.support.node import node_of
 from tests.support.probe import probe
 from tests.support.services.brokers import broker_at_hand
 
@@ -87,12 +88,12 @@ async def carried(request: pytest.FixtureRequest, cluster: Cluster) -> AsyncIter
     await found.close(cluster.tenant)
 
 
-async def ended(runtime: Runtime, instance_id: str) -> Any:
+async def ended(runtime: ManagedRuntime, instance_id: str) -> Any:
     async with asyncio.timeout(30):
         return await runtime.wait_at_rest(instance_id)
 
 
-async def start(runtime: Runtime, workflow: Workflow) -> str:
+async def start(runtime: ManagedRuntime, workflow: Workflow) -> str:
     answer = await runtime.start(workflow)
     assert answer.result is not None
     return answer.result.instance_id
@@ -114,7 +115,7 @@ async def test_a_queue_has_a_limit_for_each_value_of_an_input(
     root = ParallelForEach(expr(repr(served)), serve.bind(customer=expr("n")), item="n")
     identity = await start(workers[0], Workflow(root, id="served"))
     for runtime in workers:
-        runtime.node.take_work()
+        node_of(runtime).take_work()
     async with asyncio.timeout(30):
         await probe.begun.wait()
     probe.gate.set()
@@ -137,7 +138,7 @@ async def test_a_queue_has_a_rate_for_each_value_of_an_input(cluster: Cluster, c
     probe.gate.set()
     root = ParallelForEach(expr(repr(["b", "b", "c"])), serve.bind(customer=expr("n")), item="n")
     identity = await start(a, Workflow(root, id="served"))
-    a.node.take_work()
+    node_of(a).take_work()
 
     assert (await ended(a, identity)).status is Status.FINISHED
     assert probe.calls[-1] == "b"
@@ -153,7 +154,7 @@ async def test_steps_without_the_input_are_not_counted(cluster: Cluster, carried
         step_limits=f"{QUEUE}/customer=1",
     )
     identity = await start(a, Workflow(Parallel(meet.bind(), meet.bind()), id="meeting"))
-    a.node.take_work()
+    node_of(a).take_work()
 
     assert (await ended(a, identity)).status is Status.FINISHED
 
@@ -161,7 +162,10 @@ async def test_steps_without_the_input_are_not_counted(cluster: Cluster, carried
 async def test_places_per_value_of_a_dead_node_are_free_again(cluster: Cluster) -> None:
     a, b = await cluster.node("a"), await cluster.node("b")
     limit = Limit(concurrency=2)
-    mine, theirs = Places(a.node, "mail/customer", limit), Places(b.node, "mail/customer", limit)
+    mine, theirs = (
+        ClusterLimitPerValue(item.store, item.membership, item.log, item.tenant, "mail/customer", limit)
+        for item in (a, b)
+    )
     assert [await mine.take("aa"), await mine.take("aa"), await mine.take("aa")] == [True, True, False]
     assert [await theirs.take("aa"), await theirs.take("ab")] == [False, True]
 
@@ -172,5 +176,5 @@ async def test_places_per_value_of_a_dead_node_are_free_again(cluster: Cluster) 
 
     for value in ("aa", "aa", "ab"):
         await theirs.give_back(value)
-    left = await b.node.store.list_records(RecordQuery(tenant=cluster.tenant, kind="limit"))
+    left = await b.store.list_records(RecordQuery(tenant=cluster.tenant, kind="limit"))
     assert {row.payload for row in left} == {b"{}"}

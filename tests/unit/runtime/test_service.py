@@ -6,21 +6,21 @@ import asyncio
 
 import pytest
 
-from holdfast.runtime import task_end
+from holdfast.runtime import service
 
 
 async def test_all_have_ended() -> None:
     tasks = [asyncio.create_task(asyncio.Event().wait()) for _ in range(3)]
 
-    await task_end.end(tasks)
+    await service.end_tasks(tasks)
 
     assert all(task.cancelled() for task in tasks)
-    await task_end.end(tasks)
-    await task_end.end([])
+    await service.end_tasks(tasks)
+    await service.end_tasks([])
 
 
 async def test_one_that_did_not_hear_it_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task_end, "AGAIN", 0.01)
+    monkeypatch.setattr(service, "CANCEL_AGAIN_AFTER", 0.01)
     deaf = 2
 
     async def hardly_hears() -> None:
@@ -37,6 +37,6 @@ async def test_one_that_did_not_hear_it_is_told_again(monkeypatch: pytest.Monkey
     await asyncio.sleep(0)
 
     async with asyncio.timeout(30):
-        await task_end.end([task])
+        await service.end_tasks([task])
 
     assert (task.cancelled(), deaf) == (True, 0)
