@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
-from typing import Any, NamedTuple
+from typing import Any
 
+from holdfast.authoring.compiler.passes import Argument
 from holdfast.authoring.compiler.unit import Unit
 from holdfast.model.descriptor import ActivityDescriptor
-
-
-class Argument(NamedTuple):
-    name: str
-    value: ast.expr
-    position: int
-    """Position of the parameter. Inputs of an activity are evaluated in this order."""
 
 
 def bind_arguments(unit: Unit, call: ast.Call, descriptor: ActivityDescriptor) -> list[Argument]:

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from holdfast.authoring import primitives
-from holdfast.authoring.compiler.arguments import Argument, bind_arguments, bind_workflow, primitive_arguments
+from holdfast.authoring.compiler.arguments import bind_arguments, bind_workflow, primitive_arguments
 from holdfast.authoring.compiler.blocks import has_await, located
 from holdfast.authoring.compiler.drafts import Draft
 from holdfast.authoring.compiler.names import MISSING
-from holdfast.authoring.compiler.unit import Out, Unit
+from holdfast.authoring.compiler.passes import Argument, Out
+from holdfast.authoring.compiler.unit import Unit
 from holdfast.authoring.function import FunctionActivity
 from holdfast.authoring.primitives import Finished
 from holdfast.model.definition import Expression

@@ -7,7 +7,8 @@ from typing import Any
 
 from holdfast.authoring.compiler.blocks import located
 from holdfast.authoring.compiler.names import COMPREHENSIONS
-from holdfast.authoring.compiler.unit import Out, Unit
+from holdfast.authoring.compiler.passes import Out
+from holdfast.authoring.compiler.unit import Unit
 from holdfast.authoring.compiler.walk import nodes_of
 
 _EMPTY = {ast.ListComp: "[]", ast.SetComp: "set()", ast.DictComp: "{}"}

@@ -14,7 +14,8 @@ from typing import Any
 from holdfast.authoring.compiler.blocks import has_await, located
 from holdfast.authoring.compiler.comprehensions import lower_comprehension
 from holdfast.authoring.compiler.names import is_temporary
-from holdfast.authoring.compiler.unit import Condition, Out, Unit
+from holdfast.authoring.compiler.passes import Out
+from holdfast.authoring.compiler.unit import Condition, Unit
 
 _BY_REFERENCE = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from holdfast.authoring.compiler.arguments import Argument, primitive_arguments
+from holdfast.authoring.compiler.arguments import primitive_arguments
 from holdfast.authoring.compiler.blocks import has_await, located
 from holdfast.authoring.compiler.drafts import Draft
-from holdfast.authoring.compiler.unit import Out, Unit
+from holdfast.authoring.compiler.passes import Argument, Out
+from holdfast.authoring.compiler.unit import Unit
 from holdfast.model.definition import Expression, Variable
 from holdfast.model.values.registry import default_name
 

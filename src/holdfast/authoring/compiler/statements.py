@@ -15,7 +15,8 @@ from holdfast.authoring.compiler.context_managers import managed
 from holdfast.authoring.compiler.drafts import Draft, Entry
 from holdfast.authoring.compiler.names import is_temporary
 from holdfast.authoring.compiler.parallel import lower_parallel
-from holdfast.authoring.compiler.unit import Condition, Out, Unit
+from holdfast.authoring.compiler.passes import Out
+from holdfast.authoring.compiler.unit import Condition, Unit
 
 
 class Statements:

@@ -7,19 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from symtable import symtable
 from textwrap import indent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.authoring.compiler.blocks import Completions, located, text_of
 from holdfast.authoring.compiler.drafts import Draft, Ids
 from holdfast.authoring.compiler.names import COMPREHENSIONS, FUNCTIONS, ModuleNames, is_temporary, local_names
+from holdfast.authoring.compiler.passes import CallPass, ExpressionPass, StatementPass
 from holdfast.authoring.compiler.source import Source
 from holdfast.authoring.compiler.walk import nodes_of
 from holdfast.model.definition import Expression
-
-if TYPE_CHECKING:
-    from holdfast.authoring.compiler.calls import Calls
-    from holdfast.authoring.compiler.expressions import Expressions
-    from holdfast.authoring.compiler.statements import Statements
 
 _LABEL = 60
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Delete, ast.Raise, ast.Assert, ast.Import, ast.ImportFrom)
@@ -35,14 +31,10 @@ class Condition:
         self.at = at
 
 
-Out = list[Any]
-"""Steps in order: `ast.stmt` without await, `Draft`, or `Condition`."""
-
-
 class Unit:
-    expressions: Expressions
-    calls: Calls
-    statements: Statements
+    expressions: ExpressionPass
+    calls: CallPass
+    statements: StatementPass
 
     def __init__(self, source: Source, prefix: str, chain: tuple[str, ...]) -> None:
         self.source = source
