@@ -20,7 +20,7 @@ from holdfast.runtime.effects.running import RunningEffects
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
-from holdfast.runtime.service import end_tasks
+from holdfast.runtime.service import PeriodicService
 
 logger = logging.getLogger("holdfast")
 
@@ -51,7 +51,21 @@ class Heartbeat:
         self._running = running
         self._log = log
         self._second_handle = second_handle
-        self._tasks: list[asyncio.Task[None]] = []
+        self._turns = PeriodicService(
+            "loop-turns",
+            self._turn,
+            every=lambda: timedelta(seconds=min(LOOP_TURN_SECONDS, liveness.beat_seconds)),
+            failure="the event loop could not report its turn",
+            log=log,
+        )
+        self._beats = PeriodicService(
+            "heartbeat",
+            self._round,
+            every=lambda: timedelta(seconds=liveness.beat_seconds),
+            failure="the heartbeat failed",
+            log=log,
+            pause_first=True,
+        )
         self._thread: threading.Thread | None = None
         self._ending = threading.Event()
         self._loop_turned = 0.0
@@ -60,9 +74,9 @@ class Heartbeat:
     def start(self) -> None:
         loop = asyncio.get_running_loop()
         self._liveness.renewed_at = self._loop_turned = time.monotonic()
-        self._tasks = [loop.create_task(self._turn(), name="holdfast-loop-turns")]
+        self._turns.start()
         if self._second_handle is None:
-            self._tasks.append(loop.create_task(self._run(), name="holdfast-heartbeat"))
+            self._beats.start()
         else:
             self._ending.clear()
             self._thread = threading.Thread(
@@ -72,16 +86,14 @@ class Heartbeat:
 
     async def stop(self) -> None:
         self._ending.set()
-        await end_tasks(self._tasks)
-        self._tasks = []
+        await self._turns.stop()
+        await self._beats.stop()
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join, THREAD_JOIN_SECONDS)
             self._thread = None
 
     async def _turn(self) -> None:
-        while True:
-            self._loop_turned = time.monotonic()
-            await asyncio.sleep(min(LOOP_TURN_SECONDS, self._liveness.beat_seconds))
+        self._loop_turned = time.monotonic()
 
     @property
     def _timeout(self) -> float:
@@ -95,17 +107,16 @@ class Heartbeat:
 
     # -- on the event loop ---------------------------------------------------------------------------------------------
 
-    async def _run(self) -> None:
-        pause = self._liveness.beat_seconds
-        while not self._liveness.fenced:
-            await asyncio.sleep(pause)
-            pause = self._liveness.beat_seconds
-            try:
-                async with asyncio.timeout(self._timeout):
-                    await self.beat()
-            except Exception as error:  # noqa: BLE001 - logged, and tried again
-                self._missed(error)
-                pause = min(LOOP_TURN_SECONDS, pause)
+    async def _round(self) -> timedelta | None:
+        if self._liveness.fenced:
+            return None
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self.beat()
+        except Exception as error:  # noqa: BLE001 - logged, and tried again soon
+            self._missed(error)
+            return timedelta(seconds=min(LOOP_TURN_SECONDS, self._liveness.beat_seconds))
+        return None
 
     async def beat(self) -> None:
         """Renew the lease, and cancel effects that other nodes canceled or took over."""
