@@ -18,8 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from holdfast.model.principal import Principal
 from holdfast.model.requests import EVENT
 from holdfast.server.backend import Backend
+from holdfast.server.encoded_paths import unmarked
 from holdfast.server.operator_service import Operating
-from holdfast.server.path_decoding import unmarked
 from holdfast.server.problems import respond
 from holdfast.server.routes.executions import INSTANCE_HEADER
 from holdfast.server.routes.stimuli import sent, stimulus_of

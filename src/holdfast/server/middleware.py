@@ -11,9 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.errors import UnstorableText
 from holdfast.server.backend import Backend
+from holdfast.server.encoded_paths import marked
 from holdfast.server.fast_routes import FastRoutes, local_path
 from holdfast.server.http_workflows import PATH as WORKFLOWS
-from holdfast.server.path_decoding import marked
 from holdfast.server.problems import problem, respond
 
 EXPOSED = ("ETag", "Location", "X-Workflow-Instance-Id", "X-Correlation-Id", "Retry-After")

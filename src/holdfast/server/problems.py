@@ -22,7 +22,7 @@ from holdfast import errors
 from holdfast.model.checks.survey import guess
 from holdfast.model.problem import Problem as Finding
 from holdfast.model.values import readable
-from holdfast.server.path_decoding import MARK
+from holdfast.server.encoded_paths import MARK
 
 logger = logging.getLogger("holdfast")
 

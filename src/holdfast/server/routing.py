@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from fastapi import APIRouter
 
 from holdfast.server.documented_answers import Responses
-from holdfast.server.path_decoding import give_back
+from holdfast.server.encoded_paths import give_back
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -28,7 +28,7 @@ from holdfast.server.schemas.definitions import (
     ValidationResult,
 )
 from holdfast.server.security import admitted, requires
-from holdfast.server.views import definitions as views, drawing
+from holdfast.server.views import definitions as views, diagram
 
 router = Routes("/definitions", tags=["definitions"], responses=answers())
 
@@ -183,7 +183,7 @@ async def validate_definition(id: str, server: Server, document: Annotated[Docum
 
 @router.get("/{id}/graph", dependencies=[READ], responses=answers(404))
 async def graph_definition(id: str, server: Server, version: Version = "latest") -> DefinitionGraph:
-    return drawing.graph(await Authors(server).definition(id, version), server.engine.descriptors)
+    return diagram.graph(await Authors(server).definition(id, version), server.engine.descriptors)
 
 
 @router.post("/{id}/duplicate", status_code=201, dependencies=[READ, WRITE], responses=answers(404, 409))

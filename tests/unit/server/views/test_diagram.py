@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.reader import parse_definition
-from holdfast.server.views.drawing import graph
+from holdfast.server.views.diagram import graph
 
 DESCRIPTORS = {
     "Flowchart": ActivityDescriptor(type="Flowchart"),
