@@ -25,7 +25,7 @@ from holdfast.server.schemas.definitions import (
 from holdfast.server.views import definitions as views
 
 
-class Authors:
+class DefinitionService:
     def __init__(self, server: Backend) -> None:
         self._server = server
         self._service = server.runtime.definitions

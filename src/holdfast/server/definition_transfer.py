@@ -24,7 +24,7 @@ UNPACKED_BYTES_MAX = 50_000_000
 """A zip says little about what is in it: count what comes out."""
 
 
-class Transfers:
+class DefinitionTransfer:
     def __init__(self, server: Backend) -> None:
         self._server = server
 

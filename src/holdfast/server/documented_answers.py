@@ -11,7 +11,7 @@ from holdfast.server.problems import MEDIA_TYPE
 
 Responses = dict[int | str, dict[str, Any]]
 
-ALWAYS = (400, 401, 403, 413, 422, 429, 503)
+COMMON_STATUSES = (400, 401, 403, 413, 422, 429, 503)
 """What every route may say: malformed, who are you, you may not, too large, invalid, too many, the store is away."""
 
 
@@ -19,7 +19,7 @@ def answers(*statuses: int, also: Responses | None = None) -> Responses:
     """Problems that a route may answer with, beyond those that all may."""
     found: Responses = {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": _PROBLEM}}}
-        for status in sorted({*ALWAYS, *statuses})
+        for status in sorted({*COMMON_STATUSES, *statuses})
     }
     return {**found, **(also or {})}
 

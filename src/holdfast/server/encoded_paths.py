@@ -20,7 +20,7 @@ MARK = "\ufdd0"
 _ENCODED = re.compile(rb"%2f", re.IGNORECASE)
 
 
-def marked(scope: Scope) -> Scope:
+def mark_slashes(scope: Scope) -> Scope:
     """The scope of a request with marks for slashes that do not part its path; itself if there are none."""
     raw: bytes = scope.get("raw_path") or b""
     if not _ENCODED.search(raw):
@@ -28,16 +28,16 @@ def marked(scope: Scope) -> Scope:
     return {**scope, "path": unquote(_ENCODED.sub(MARK.encode(), raw))}
 
 
-def unmarked(text: str) -> str:
+def restore_slash(text: str) -> str:
     return text.replace(MARK, "/")
 
 
 class _Slashed(StringConvertor):
     def convert(self, value: str) -> str:
-        return unmarked(value)
+        return restore_slash(value)
 
 
-def give_back(route: BaseRoute) -> None:
+def restore_slashes(route: BaseRoute) -> None:
     """Of this route's parameters, those that are texts hold slashes again."""
     found: dict[str, Any] = getattr(route, "param_convertors", {})
     for name, convertor in found.items():

@@ -18,8 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from holdfast.model.principal import Principal
 from holdfast.model.requests import EVENT
 from holdfast.server.backend import Backend
-from holdfast.server.encoded_paths import unmarked
-from holdfast.server.operator_service import Operating
+from holdfast.server.encoded_paths import restore_slash
+from holdfast.server.operator_service import OperatorService
 from holdfast.server.problems import respond
 from holdfast.server.routes.executions import INSTANCE_HEADER
 from holdfast.server.routes.stimuli import sent, stimulus_of
@@ -27,7 +27,7 @@ from holdfast.server.schemas.definitions import DispatchRequest, StartRequest
 from holdfast.server.schemas.instances import ResumeRequest
 from holdfast.server.schemas.operations import EventRequest
 from holdfast.server.security import Security, admitted, facts_of
-from holdfast.server.start_requests import Asking, Starter
+from holdfast.server.start_requests import StartContext, Starter
 
 KEY_LENGTH_MAX = 200
 
@@ -46,16 +46,16 @@ class FastRequest(NamedTuple):
         return self.headers.get("idempotency-key")
 
     @property
-    def asking(self) -> Asking:
+    def context(self) -> StartContext:
         headers = self.headers
-        return Asking(self.who, self.key, headers.get("x-correlation-id"), headers.get("traceparent"))
+        return StartContext(self.who, self.key, headers.get("x-correlation-id"), headers.get("traceparent"))
 
 
 Answer = tuple[int, BaseModel, dict[str, str]]
 
 
 async def _execute(request: FastRequest) -> Answer:
-    result, settled = await Starter(request.server, request.asking).execute(request.name, request.body)
+    result, settled = await Starter(request.server, request.context).execute(request.name, request.body)
     headers = {INSTANCE_HEADER: result.instance_id}
     if not settled:
         headers["Location"] = f"{request.server.base_path}/api/instances/{result.instance_id}"
@@ -63,7 +63,7 @@ async def _execute(request: FastRequest) -> Answer:
 
 
 async def _dispatch(request: FastRequest) -> Answer:
-    result = await Starter(request.server, request.asking).dispatch(request.name, request.body)
+    result = await Starter(request.server, request.context).dispatch(request.name, request.body)
     headers = {}
     if result.instance_ids:
         name = result.instance_ids[0]
@@ -73,8 +73,8 @@ async def _dispatch(request: FastRequest) -> Answer:
 
 async def _resume(request: FastRequest) -> Answer:
     wanted: ResumeRequest = request.body
-    operating = Operating(request.server, request.who.name)
-    return 200, await operating.resume(request.name, wanted.bookmark_id, wanted.payload, request.key), {}
+    service = OperatorService(request.server, request.who.name)
+    return 200, await service.resume(request.name, wanted.bookmark_id, wanted.payload, request.key), {}
 
 
 async def _event(request: FastRequest) -> Answer:
@@ -152,7 +152,7 @@ def _find(scope: Scope) -> tuple[FastRoute, str] | None:
         if path.startswith(route.before) and path.endswith(route.after):
             name = path[len(route.before) : len(path) - len(route.after)]
             if name and "/" not in name:
-                return route, unmarked(name)
+                return route, restore_slash(name)
     return None
 
 

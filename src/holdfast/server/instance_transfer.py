@@ -28,7 +28,7 @@ class Packed(Struct, frozen=True, kw_only=True):
     definition: PackedDefinition
 
 
-class Removals:
+class InstanceTransfer:
     def __init__(self, server: Backend) -> None:
         self._server = server
 

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.errors import UnstorableText
 from holdfast.server.backend import Backend
-from holdfast.server.encoded_paths import marked
+from holdfast.server.encoded_paths import mark_slashes
 from holdfast.server.fast_routes import FastRoutes, local_path
 from holdfast.server.http_workflows import PATH as WORKFLOWS
 from holdfast.server.problems import problem, respond
@@ -86,7 +86,7 @@ class Entrance:
             refusal = respond(UnstorableText("\0", "address"), path.replace("\0", "%00"))
             await refusal(scope, receive, send)
             return
-        await self._app(scope if _is_for_workflows(scope) else marked(scope), receive, send)
+        await self._app(scope if _is_for_workflows(scope) else mark_slashes(scope), receive, send)
 
     def _other_tenant(self, scope: Scope) -> str | None:
         """The tenant that the request names, if this server does not serve it."""

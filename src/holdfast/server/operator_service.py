@@ -29,7 +29,7 @@ from holdfast.server.views import instances as views
 PAGE = 1_000
 
 
-class Operating:
+class OperatorService:
     def __init__(self, server: Backend, who: str) -> None:
         self._server = server
         self._who = who

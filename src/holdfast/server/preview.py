@@ -21,7 +21,7 @@ from holdfast.server.views import instances as views
 
 __all__ = ["preview", "run_activity"]
 
-TRIAL = "preview"
+PREVIEW_ID = "preview"
 
 
 async def preview(server: Backend, body: PreviewRequest) -> PreviewResult:
@@ -48,7 +48,7 @@ async def _evaluated(
 ) -> Any:
     document: dict[str, Any] = {
         "format": "holdfast/definition@1",
-        "id": TRIAL,
+        "id": PREVIEW_ID,
         "inputs": [{"name": name} for name in inputs],
         "outputs": [{"name": "value"}],
         "variables": [{"name": name} for name in variables],
@@ -73,9 +73,9 @@ def _with_defaults(definition: Definition, variables: dict[str, Any]) -> Definit
 async def run_activity(server: Backend, body: ActivityTrialRequest) -> ActivityTrialResult:
     document: dict[str, Any] = {
         "format": "holdfast/definition@1",
-        "id": TRIAL,
+        "id": PREVIEW_ID,
         "variables": [{"name": name} for name in body.variables],
-        "root": {"id": TRIAL, **body.activity},
+        "root": {"id": PREVIEW_ID, **body.activity},
     }
     definition = _with_defaults(parse_definition(document), body.variables)
     result = await server.engine.runner.run(definition)

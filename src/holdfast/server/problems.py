@@ -94,7 +94,7 @@ TABLE: Mapping[type[Exception], Answer] = {
 }
 """Error class → status and code. A class that is not named here answers as its parent does."""
 
-SILENT = 500
+DETAILS_HIDDEN_FROM = 500
 """From here on the details stay in the log."""
 
 
@@ -169,7 +169,7 @@ def respond(error: Exception, path: str | None = None) -> Response:
     if isinstance(error, Refusal):
         return problem(error.status, error.code, str(error), path=path, findings=error.findings, headers=error.headers)
     status, code = answer_for(error)
-    if status == SILENT:
+    if status == DETAILS_HIDDEN_FROM:
         logger.error("a request to %s failed", path, exc_info=error)
         return problem(status, code, "The server failed. Its log says why.", path=path)
     found = getattr(error, "problems", ())

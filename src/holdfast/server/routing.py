@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 from fastapi import APIRouter
 
 from holdfast.server.documented_answers import Responses
-from holdfast.server.encoded_paths import give_back
+from holdfast.server.encoded_paths import restore_slashes
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Noted(NamedTuple):
+class RouteSpec(NamedTuple):
     path: str
     endpoint: Callable[..., Any]
     options: dict[str, Any]
@@ -37,49 +37,49 @@ class Routes:
         self._tags = list(tags)
         self._dependencies = list(dependencies)
         self._responses = dict(responses or {})
-        self.noted: list[Noted] = []
+        self.specs: list[RouteSpec] = []
 
-    def _note(self, method: str, path: str, options: dict[str, Any]) -> Callable[[F], F]:
+    def _add(self, method: str, path: str, options: dict[str, Any]) -> Callable[[F], F]:
         def decorate(endpoint: F) -> F:
-            noted = {
+            merged = {
                 **options,
                 "methods": [method],
                 "tags": self._tags,
                 "dependencies": [*self._dependencies, *options.get("dependencies", ())],
                 "responses": {**self._responses, **options.get("responses", {})},
             }
-            self.noted.append(Noted(self._prefix + path, endpoint, noted))
+            self.specs.append(RouteSpec(self._prefix + path, endpoint, merged))
             return endpoint
 
         return decorate
 
     def get(self, path: str, **options: Any) -> Callable[[F], F]:
-        return self._note("GET", path, options)
+        return self._add("GET", path, options)
 
     def probe(self, path: str, **options: Any) -> Callable[[F], F]:
         """`GET`, and `HEAD` for load balancers, which ask that way; the server leaves the body out. The document tells of one."""
 
         def decorate(endpoint: F) -> F:
-            self._note("HEAD", path, {**options, "include_in_schema": False})(endpoint)
-            return self._note("GET", path, options)(endpoint)
+            self._add("HEAD", path, {**options, "include_in_schema": False})(endpoint)
+            return self._add("GET", path, options)(endpoint)
 
         return decorate
 
     def post(self, path: str, **options: Any) -> Callable[[F], F]:
-        return self._note("POST", path, options)
+        return self._add("POST", path, options)
 
     def put(self, path: str, **options: Any) -> Callable[[F], F]:
-        return self._note("PUT", path, options)
+        return self._add("PUT", path, options)
 
     def patch(self, path: str, **options: Any) -> Callable[[F], F]:
-        return self._note("PATCH", path, options)
+        return self._add("PATCH", path, options)
 
     def delete(self, path: str, **options: Any) -> Callable[[F], F]:
-        return self._note("DELETE", path, options)
+        return self._add("DELETE", path, options)
 
 
 def add_routes(to: APIRouter, routes: Routes, prefix: str = "", responses: Responses | None = None) -> None:
-    for path, endpoint, options in routes.noted:
+    for path, endpoint, options in routes.specs:
         to.add_api_route(
             prefix + path,
             endpoint,
@@ -90,4 +90,4 @@ def add_routes(to: APIRouter, routes: Routes, prefix: str = "", responses: Respo
                 "name": endpoint.__name__,
             },
         )
-        give_back(to.routes[-1])
+        restore_slashes(to.routes[-1])

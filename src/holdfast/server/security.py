@@ -56,7 +56,7 @@ def check_open_address(host: str) -> None:
         )
 
 
-class OpenHouse:
+class LoopbackAdmin:
     """An authenticator that lets everyone on this machine in, as an admin."""
 
     async def authenticate(self, request: RequestFacts) -> Principal | None:
@@ -89,7 +89,7 @@ class Security:
     @classmethod
     def open(cls, accounts: Accounts | None = None) -> Security:
         """No sign-in."""
-        return cls([OpenHouse()], accounts=accounts, mode="none")
+        return cls([LoopbackAdmin()], accounts=accounts, mode="none")
 
     async def principal(self, request: RequestFacts) -> Principal | None:
         for authenticator in self.authenticators:

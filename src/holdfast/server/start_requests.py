@@ -18,7 +18,7 @@ from holdfast.server.wait_for_rest import settled
 from holdfast.settings import parse_duration
 
 
-class Asking(NamedTuple):
+class StartContext(NamedTuple):
     """Who asks, and what their headers say."""
 
     who: Principal
@@ -28,9 +28,9 @@ class Asking(NamedTuple):
 
 
 class Starter:
-    def __init__(self, server: Backend, asking: Asking) -> None:
+    def __init__(self, server: Backend, context: StartContext) -> None:
         self._server = server
-        self._asking = asking
+        self._context = context
 
     async def execute(self, definition_id: str, body: StartRequest) -> tuple[ExecuteResult, bool]:
         """The result, and whether it came to rest in time."""
@@ -41,16 +41,16 @@ class Starter:
         name = self._named(dispatched)
         existing = bool(dispatched.existing)
         # Who sends a request again waits as the first time. Somebody else's instance, in a place for one, is not waited for.
-        is_others = existing and self._asking.idempotency_key is None
+        is_others = existing and self._context.idempotency_key is None
         is_settled = is_others or await settled(server, name, server.engine.settings.execute_wait)
         row, result = await views.read(server, name)
         told = self._told(result, row.version, existing=existing)
-        if is_others and not self._asking.who.may("instances:read"):
+        if is_others and not self._context.who.may("instances:read"):
             told = told.model_copy(update={"outputs": {}, "bookmarks": [], "incidents": []})
         return told, is_settled
 
     def _told(self, result: RunResult, position: int, *, existing: bool) -> ExecuteResult:
-        links = self._asking.who.may("instances:write")
+        links = self._context.who.may("instances:write")
         return views.execute_result_of(self._server, result, position, existing=existing, links=links)
 
     async def dispatch(self, definition_id: str, body: DispatchRequest) -> DispatchResult:
@@ -66,13 +66,13 @@ class Starter:
         return name
 
     def _request(self, definition_id: str, body: StartRequest) -> DispatchDefinition:
-        asking = self._asking
+        context = self._context
         more = body if isinstance(body, DispatchRequest) else _NOTHING_MORE
         return DispatchDefinition(
             definition_id=definition_id,
             version=body.version if isinstance(body.version, int) else Which(body.version),
             input=body.input,
-            correlation_id=body.correlation_id or asking.correlation_id,
+            correlation_id=body.correlation_id or context.correlation_id,
             instance_id=body.instance_id,
             name=body.name,
             trigger_activity_id=body.start_at,
@@ -80,9 +80,9 @@ class Starter:
             priority=more.priority,
             queue=more.queue,
             delay=None if more.delay is None else duration(more.delay),
-            idempotency_key=more.idempotency_key or asking.idempotency_key,
-            principal=asking.who.name,
-            trace=asking.trace,
+            idempotency_key=more.idempotency_key or context.idempotency_key,
+            principal=context.who.name,
+            trace=context.trace,
         )
 
 

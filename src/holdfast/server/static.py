@@ -18,13 +18,13 @@ from starlette.types import Receive, Scope, Send
 from holdfast.server.problems import problem
 
 FOLDER = Path(__file__).parent / "studio"
-OURS = ("api", "workflows", "health", "metrics")
+RESERVED_PREFIXES = ("api", "workflows", "health", "metrics")
 """First parts of addresses that are no page of the Studio: unknown ones below are 404."""
 MODULES = "studio-plugins"
 """Where the modules of plugins are."""
 ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
-FOREVER = "public, max-age=31536000, immutable"
-EACH_TIME = "no-cache"
+CACHE_IMMUTABLE = "public, max-age=31536000, immutable"
+CACHE_REVALIDATE = "no-cache"
 BASE_TAG = '<base href="/">'
 
 MISSING = """<!doctype html><title>Holdfast</title><h1>Holdfast</h1>
@@ -50,14 +50,14 @@ class Studio:
 
     def _answer(self, scope: Scope) -> Response:
         path = str(scope["path"]).removeprefix(str(scope.get("root_path", ""))).strip("/")
-        if scope["method"] not in {"GET", "HEAD"} or path.partition("/")[0] in OURS:
+        if scope["method"] not in {"GET", "HEAD"} or path.partition("/")[0] in RESERVED_PREFIXES:
             return problem(404, "route.not_found", "There is nothing at this address.", path=scope["path"])
         if path == "config.json":
             return JSONResponse(
-                {"api": self._base, "plugins": list(self._modules)}, headers={"Cache-Control": EACH_TIME}
+                {"api": self._base, "plugins": list(self._modules)}, headers={"Cache-Control": CACHE_REVALIDATE}
             )
         if path in self._modules:
-            return FileResponse(self._modules[path], media_type="text/javascript", headers={"Cache-Control": EACH_TIME})
+            return FileResponse(self._modules[path], media_type="text/javascript", headers={"Cache-Control": CACHE_REVALIDATE})
         found = self._file(path)
         if found is not None and found.name != "index.html":
             return self._sent(found, Headers(scope=scope))
@@ -75,11 +75,11 @@ class Studio:
         index = self._folder / "index.html"
         page = index.read_text(encoding="utf-8") if index.is_file() else MISSING
         return HTMLResponse(
-            page.replace(BASE_TAG, f'<base href="{self._base}/">'), headers={"Cache-Control": EACH_TIME}
+            page.replace(BASE_TAG, f'<base href="{self._base}/">'), headers={"Cache-Control": CACHE_REVALIDATE}
         )
 
     def _sent(self, found: Path, headers: Headers) -> Response:
-        lasting = {"Cache-Control": FOREVER if found.parent.name == "assets" else EACH_TIME}
+        lasting = {"Cache-Control": CACHE_IMMUTABLE if found.parent.name == "assets" else CACHE_REVALIDATE}
         kind = mimetypes.guess_type(found.name)[0] or "application/octet-stream"
         taken = {part.split(";")[0].strip() for part in headers.get("accept-encoding", "").split(",")}
         for encoding, suffix in ENCODINGS:

@@ -14,7 +14,7 @@ from holdfast.model.replies import REPLY
 from holdfast.ports import Store
 from holdfast.runtime.facade import Runtime
 
-EVERY = timedelta(minutes=10)
+SWEEP_INTERVAL = timedelta(minutes=10)
 PAGE = 500
 
 
@@ -42,7 +42,7 @@ async def sweeping(runtime: Runtime, accounts: Accounts) -> AsyncIterator[None]:
 
 async def _sweep_always(runtime: Runtime, accounts: Accounts) -> None:
     while True:
-        await asyncio.sleep(EVERY.total_seconds())
+        await asyncio.sleep(SWEEP_INTERVAL.total_seconds())
         try:
             await sweep(runtime.store, runtime.tenant, accounts)
         except HoldfastError:

@@ -9,7 +9,7 @@ from holdfast.model.instance import Status
 from holdfast.model.stored import InstanceRow
 from holdfast.server.backend import Backend
 
-LOOK = timedelta(seconds=1)
+POLL_INTERVAL = timedelta(seconds=1)
 BUSY = frozenset({Status.PENDING.value, Status.RUNNING.value})
 
 
@@ -32,7 +32,7 @@ async def _settled(server: Backend, instance_id: str) -> None:
         row = await runtime.row(instance_id)
         if is_at_rest(row) and not await store.effects_of(server.tenant, instance_id):
             return
-        seen = await store.wait_for_change(seen, LOOK)
+        seen = await store.wait_for_change(seen, POLL_INTERVAL)
 
 
 def is_at_rest(row: InstanceRow) -> bool:

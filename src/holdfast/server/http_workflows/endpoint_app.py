@@ -34,12 +34,12 @@ from holdfast.server.problems import Refusal, respond
 from holdfast.server.security import Security, facts_of
 
 PATH = "/workflows"
-TRIES = 3
+ATTEMPTS_MAX = 3
 RETRY_AFTER = timedelta(seconds=5)
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "cookie"})
 
 
-class Visit(Struct, frozen=True, kw_only=True):
+class AdmittedRequest(Struct, frozen=True, kw_only=True):
     """A request that was let in, with what it brings."""
 
     request_id: str
@@ -52,7 +52,7 @@ class Visit(Struct, frozen=True, kw_only=True):
     """Of its idempotency key."""
 
 
-class Taken(Struct, frozen=True, kw_only=True):
+class Accepted(Struct, frozen=True, kw_only=True):
     """The outcome of a start or a resume."""
 
     instance_id: str
@@ -95,18 +95,18 @@ class EndpointApp:
         try:
             match = await matcher.find(parts, request.method, address)
         except (HoldfastError, Refusal):
-            again = await self._answered_again(request, facts, address)
+            again = await self._repeated_reply(request, facts, address)
             if again is None:
                 raise
             return again
-        visit = await self._visit(request, match, address, await self._admitted(match, facts))
-        for _ in range(TRIES):
+        admitted = await self._read(request, match, address, await self._authorize(match, facts))
+        for _ in range(ATTEMPTS_MAX):
             try:
-                return await self._taken(request, visit)
+                return await self._accept(request, admitted)
             except BookmarkNotFound:  # Somebody else woke it meanwhile: look again.
                 match = await matcher.find(parts, request.method, address)
-                await self._admitted(match, facts)
-                visit = replace(visit, match=match, payload={**visit.payload, "route": dict(match.values)})
+                await self._authorize(match, facts)
+                admitted = replace(admitted, match=match, payload={**admitted.payload, "route": dict(match.values)})
         raise Refusal(409, "instance.conflict", "Others were faster several times in a row. Try again.")
 
     # -- who, and what they bring --------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ class EndpointApp:
             correlation_id=selectors.correlation(facts),
         )
 
-    async def _admitted(self, match: Match, facts: RequestFacts) -> Principal | None:
+    async def _authorize(self, match: Match, facts: RequestFacts) -> Principal | None:
         """Raises `NotSignedIn` or `PermissionDenied`. An open endpoint asks nobody: its callers' headers are their own."""
         endpoint = match.endpoint
         policy = endpoint.get("policy")
@@ -135,7 +135,7 @@ class EndpointApp:
                 raise PermissionDenied(f"policy {policy}", "anonymous" if principal is None else principal.name)
         return principal
 
-    async def _visit(self, request: Request, match: Match, address: Address, principal: Principal | None) -> Visit:
+    async def _read(self, request: Request, match: Match, address: Address, principal: Principal | None) -> AdmittedRequest:
         size_max = self._backend.engine.settings.http_request_size_max
         body = await read_body(request, match.endpoint, size_max)
         key = checked_key(request)
@@ -162,7 +162,7 @@ class EndpointApp:
             payload["keep_reply"] = True
         if principal is not None:
             payload["user"] = {"id": principal.id, "name": principal.name, "roles": sorted(principal.roles)}
-        return Visit(
+        return AdmittedRequest(
             request_id=request_id,
             match=match,
             body=body,
@@ -174,52 +174,52 @@ class EndpointApp:
 
     # -- starting and waking -------------------------------------------------------------------------------------------
 
-    async def _taken(self, request: Request, visit: Visit) -> Response:
-        taken = await (self._start(visit) if visit.match.trigger is not None else self._resume(visit))
+    async def _accept(self, request: Request, admitted: AdmittedRequest) -> Response:
+        taken = await (self._start(admitted) if admitted.match.trigger is not None else self._resume(admitted))
         if taken.existing is not None:
-            if visit.guard is None:
+            if admitted.guard is None:
                 raise Refusal(
                     409,
                     "instance.place_taken",
                     f"Instance {taken.existing} is there already, and this workflow allows one at a time, or its id is taken.",
                     headers={"X-Workflow-Instance-Id": taken.existing},
                 )
-            taken = Taken(instance_id=taken.existing)
+            taken = Accepted(instance_id=taken.existing)
         settings = self._backend.engine.settings
         waiting = Waiting(
-            request_id=visit.request_id,
+            request_id=admitted.request_id,
             instance_id=taken.instance_id,
             result=taken.result,
-            limit=visit.match.endpoint.get("request_timeout") or settings.http_wait,
-            keep=visit.guard is not None,
+            limit=admitted.match.endpoint.get("request_timeout") or settings.http_wait,
+            keep=admitted.guard is not None,
         )
         return await self._replies().response(request, waiting)
 
-    async def _start(self, visit: Visit) -> Taken:
-        runtime, trigger = self._backend.runtime, visit.match.trigger
+    async def _start(self, admitted: AdmittedRequest) -> Accepted:
+        runtime, trigger = self._backend.runtime, admitted.match.trigger
         assert trigger is not None
-        instance_id = visit.address.instance_id or runtime.new_id()
+        instance_id = admitted.address.instance_id or runtime.new_id()
         answer = await runtime.http_start(
             trigger,
             instance_id,
-            visit.payload,
-            visit.guard,
-            correlation_id=visit.address.correlation_id,
-            principal=None if visit.principal is None else visit.principal.id,
-            trace=visit.payload["headers"].get("traceparent"),
+            admitted.payload,
+            admitted.guard,
+            correlation_id=admitted.address.correlation_id,
+            principal=None if admitted.principal is None else admitted.principal.id,
+            trace=admitted.payload["headers"].get("traceparent"),
         )
-        return Taken(instance_id=instance_id, result=answer.result, existing=answer.existing)
+        return Accepted(instance_id=instance_id, result=answer.result, existing=answer.existing)
 
-    async def _resume(self, visit: Visit) -> Taken:
-        match = visit.match
+    async def _resume(self, admitted: AdmittedRequest) -> Accepted:
+        match = admitted.match
         assert match.instance_id is not None
         assert match.bookmark_id is not None
         answer = await self._backend.runtime.http_resume(
-            match.instance_id, match.bookmark_id, visit.payload, visit.guard
+            match.instance_id, match.bookmark_id, admitted.payload, admitted.guard
         )
-        return Taken(instance_id=match.instance_id, result=answer.result, existing=answer.existing)
+        return Accepted(instance_id=match.instance_id, result=answer.result, existing=answer.existing)
 
-    async def _answered_again(self, request: Request, facts: RequestFacts, address: Address) -> Response | None:
+    async def _repeated_reply(self, request: Request, facts: RequestFacts, address: Address) -> Response | None:
         """The answer to a request that was done before, with the same key: what it met then may wait no more (rule M4)."""
         key = checked_key(request)
         if key is None:

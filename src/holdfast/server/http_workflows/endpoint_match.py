@@ -23,7 +23,7 @@ from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
 from holdfast.server.problems import Refusal
 
-AT_MOST = 20
+CANDIDATES_MAX = 20
 
 
 class Address(Struct, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ class Matcher:
             return _in(result, parts, method)
         correlation = correlation_key(address.correlation_id)
         queries = [
-            BookmarkQuery(tenant=runtime.tenant, key=key, correlation=correlation, limit=AT_MOST) for key in keys
+            BookmarkQuery(tenant=runtime.tenant, key=key, correlation=correlation, limit=CANDIDATES_MAX) for key in keys
         ]
         rows = [row for group in (await runtime.store.find_bookmarks(queries)).bookmarks for row in group]
         rows.sort(key=lambda row: (row.created, row.instance_id, row.seq))

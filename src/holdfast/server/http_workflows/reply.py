@@ -24,7 +24,7 @@ from holdfast.runtime.result import RunResult
 from holdfast.server.live.watch import GONE, Watch
 from holdfast.server.problems import problem
 
-ANSWERING = frozenset({"WriteHttpResponse", "WriteFileHttpResponse"})
+RESPONSE_ACTIVITIES = frozenset({"WriteHttpResponse", "WriteFileHttpResponse"})
 INSTANCE_HEADER = "X-Workflow-Instance-Id"
 _decode = msgspec.msgpack.Decoder(HttpReply).decode
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
@@ -106,7 +106,7 @@ class Replies:
 
 def answers(plan: Plan) -> bool:
     """Whether the workflow has an activity that could still answer."""
-    return any(node.definition.type in ANSWERING for node in plan.by_key.values())
+    return any(node.definition.type in RESPONSE_ACTIVITIES for node in plan.by_key.values())
 
 
 def written(request: Request, reply: HttpReply) -> Response:

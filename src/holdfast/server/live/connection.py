@@ -41,16 +41,16 @@ if TYPE_CHECKING:
 PATH = "/api/live"
 SUBSCRIPTIONS_MAX = 200
 MESSAGE_MAX = 65_536
-EVERY = timedelta(seconds=30)
+PING_INTERVAL = timedelta(seconds=30)
 """How often the other side is pinged, and its session is looked at again."""
-AGAIN = timedelta(seconds=1)
+STORE_RETRY_DELAY = timedelta(seconds=1)
 """How long to wait for a store that is away."""
 NOT_SIGNED_IN, MISBEHAVED, TRY_AGAIN = 4401, 4400, 1013
 REASON_BYTES_MAX = 120
 """A frame that closes has little room."""
 
 
-class Hello(msgspec.Struct, frozen=True):
+class ClientMessage(msgspec.Struct, frozen=True):
     """What a client says."""
 
     op: str
@@ -61,10 +61,10 @@ class Hello(msgspec.Struct, frozen=True):
     token: str = ""
 
 
-_read = msgspec.json.Decoder(Hello).decode
+_read = msgspec.json.Decoder(ClientMessage).decode
 
 
-class Following(NamedTuple):
+class Subscription(NamedTuple):
     """A subscription."""
 
     permission: str
@@ -79,7 +79,7 @@ class Connection:
         self._security = security
         self._facts: RequestFacts = facts_of(socket.scope)
         self._principal: Principal | None = None
-        self._following: dict[str, Following] = {}
+        self._following: dict[str, Subscription] = {}
         self._sending = asyncio.Lock()
 
     async def run(self) -> None:
@@ -119,7 +119,7 @@ class Connection:
     async def _look_after(self) -> None:
         """Ping, and end the connection of somebody whose session has ended, or what they follow and may see no more."""
         while True:
-            await asyncio.sleep(EVERY.total_seconds())
+            await asyncio.sleep(PING_INTERVAL.total_seconds())
             try:
                 await self._send({"op": "ping"})
                 if self._principal is not None:
@@ -158,7 +158,7 @@ class Connection:
         elif said.op != "pong":
             raise msgspec.ValidationError(f"there is no op '{said.op}'")
 
-    async def _subscribe(self, said: Hello) -> None:
+    async def _subscribe(self, said: ClientMessage) -> None:
         self._end(said.id)
         try:
             is_there = self._source(said) is not None
@@ -170,14 +170,14 @@ class Connection:
             await self._send({"id": said.id, "kind": "error", "code": "subscription.refused", "message": why})
             return
         task = asyncio.create_task(self._follow(said))
-        self._following[said.id] = Following(topics.PERMISSIONS[said.topic], task)
+        self._following[said.id] = Subscription(topics.PERMISSIONS[said.topic], task)
 
     def _end(self, name: str) -> None:
         before = self._following.pop(name, None)
         if before is not None:
             before.task.cancel()
 
-    def _source(self, said: Hello) -> AsyncIterator[Rendering] | None:
+    def _source(self, said: ClientMessage) -> AsyncIterator[Rendering] | None:
         permission = topics.PERMISSIONS.get(said.topic)
         if permission is None:
             return None
@@ -194,7 +194,7 @@ class Connection:
             return topics.follow_definition(self._backend, said.key, said.after)
         return topics.follow_instance(self._backend, self._renderings, said.key, said.after)
 
-    async def _follow(self, said: Hello) -> None:
+    async def _follow(self, said: ClientMessage) -> None:
         """To the end; where the store is away, on from the version that was told last as soon as it is back."""
         quoted = msgspec.json.encode(said.id).decode()
         while True:
@@ -209,7 +209,7 @@ class Connection:
                         said = replace(said, after=item.version)
                 return
             except StoreUnavailable:
-                await asyncio.sleep(AGAIN.total_seconds())
+                await asyncio.sleep(STORE_RETRY_DELAY.total_seconds())
             except HoldfastError as error:
                 await self._refuse(said.id, error)
                 return

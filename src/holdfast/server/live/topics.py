@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from holdfast.server.backend import Backend
 
 LIST_MAX = 100
-LIST_APART = timedelta(milliseconds=250)
+LIST_MIN_INTERVAL = timedelta(milliseconds=250)
 """A list is looked at no more often than this, however much happens."""
 
-LOOK_AGAIN = timedelta(seconds=1)
+LIST_RECHECK_DELAY = timedelta(seconds=1)
 """Lists may be written a moment behind the commit: after a change they are looked at once more."""
 
 PERMISSIONS = {"instance": "instances:read", "definition": "definitions:read", "instances": "instances:read"}
@@ -110,8 +110,8 @@ async def follow_instances(backend: Backend, renderings: Renderings, key: str | 
                 data = msgspec.json.encode({"items": changed, "counts": counted})
                 yield Rendering("state" if number == 1 else "change", number, data)
                 seen, counts = {row["id"]: row["version"] for row in rows}, counted
-            looked_again = await _wait(bell, None if looked_again else LOOK_AGAIN)
-            await asyncio.sleep(LIST_APART.total_seconds())
+            looked_again = await _wait(bell, None if looked_again else LIST_RECHECK_DELAY)
+            await asyncio.sleep(LIST_MIN_INTERVAL.total_seconds())
 
 
 async def _wait(bell: asyncio.Event, limit: timedelta | None) -> bool:

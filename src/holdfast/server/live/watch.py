@@ -1,7 +1,7 @@
 """Watching instances: one look for all that are watched, when something changed anywhere.
 
 Rule M9: word of a change is a hint, looking is the truth, and a server reads versions of those instances only that somebody
-watches here. However many watch, there is one look per turn, and at most one turn per `APART`.
+watches here. However many watch, there is one look per turn, and at most one turn per `MIN_INTERVAL`.
 
 Rule M8: the order of an instance is its version. A watcher knows the version that it has seen and waits for a later one, so
 nothing is missed between two looks; versions in between fold into one.
@@ -18,8 +18,8 @@ from holdfast.errors import HoldfastError
 from holdfast.model.stored import InstanceKey
 from holdfast.runtime.facade import Runtime
 
-APART = timedelta(milliseconds=20)
-LOOK_ANYWAY = timedelta(seconds=1)
+MIN_INTERVAL = timedelta(milliseconds=20)
+POLL_INTERVAL = timedelta(seconds=1)
 PAGE = 1_000
 GONE = -1
 """The version of an instance that is not there (any more)."""
@@ -113,10 +113,10 @@ class Watch:
                     self._ring()
             except HoldfastError:
                 self._log.warning("watching instances failed; the next round tries again")
-                await asyncio.sleep(LOOK_ANYWAY.total_seconds())
+                await asyncio.sleep(POLL_INTERVAL.total_seconds())
             for bell in tuple(self._anyone):
                 bell.set()
-            await asyncio.sleep(APART.total_seconds())
+            await asyncio.sleep(MIN_INTERVAL.total_seconds())
 
     def _ring(self) -> None:
         self.turn += 1
@@ -125,7 +125,7 @@ class Watch:
 
     async def _wait(self, number: int) -> int:
         """Until something changed, or somebody new watches."""
-        change = asyncio.ensure_future(self._store.wait_for_change(number, LOOK_ANYWAY))
+        change = asyncio.ensure_future(self._store.wait_for_change(number, POLL_INTERVAL))
         news = asyncio.ensure_future(self._news.wait())
         try:
             await asyncio.wait([change, news], return_when=asyncio.FIRST_COMPLETED)

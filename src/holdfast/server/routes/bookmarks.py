@@ -13,7 +13,7 @@ from holdfast.identity.tokens import ResumeClaims
 from holdfast.model.principal import Principal
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented_answers import answers
-from holdfast.server.operator_service import Operating
+from holdfast.server.operator_service import OperatorService
 from holdfast.server.pagination import Cursor, Limit
 from holdfast.server.problems import Refusal
 from holdfast.server.routing import Routes
@@ -73,7 +73,7 @@ async def _resume(server: Backend, token: str, payload: Any) -> InstanceResult:
     if claims.is_name:
         found = await _call_back(server, claims, payload)
     else:
-        found = await Operating(server, "link").resume(claims.instance_id, claims.bookmark, payload, None)
+        found = await OperatorService(server, "link").resume(claims.instance_id, claims.bookmark, payload, None)
     # Whoever has one link has that one: the next ones, and what went wrong inside, are for those who are known.
     return found.model_copy(update={"bookmarks": [], "incidents": []})
 

@@ -9,7 +9,7 @@ from fastapi import Body, Header, Path, Query, Response
 
 from holdfast.model.principal import Principal
 from holdfast.server.backend import Server
-from holdfast.server.definition_service import Authors
+from holdfast.server.definition_service import DefinitionService
 from holdfast.server.documented_answers import answers
 from holdfast.server.pagination import Cursor, Limit, Sort, paged
 from holdfast.server.problems import Refusal
@@ -69,7 +69,7 @@ async def create_definition(
     server: Server, document: Annotated[Document, BODY], response: Response
 ) -> DefinitionDetail:
     """Save a new definition as a draft. 409 if there is one of this id."""
-    saved = await Authors(server).create(document)
+    saved = await DefinitionService(server).create(document)
     response.headers["ETag"] = saved.etag
     response.headers["Location"] = f"{server.base_path}/api/definitions/{quote(saved.summary.id, safe='')}"
     return saved
@@ -78,13 +78,13 @@ async def create_definition(
 @router.post("/validate", dependencies=[READ])
 async def validate_document(server: Server, document: Annotated[Document, BODY]) -> ValidationResult:
     """Everything that is wrong with a document; nothing is saved."""
-    return ValidationResult(problems=Authors(server).validate(document))
+    return ValidationResult(problems=DefinitionService(server).validate(document))
 
 
 @router.post("/bulk", dependencies=[WRITE, PUBLISH], responses=answers(404))
 async def change_definitions(server: Server, body: DefinitionsBulkRequest) -> BulkResult:
     """The same for many: each succeeds or fails on its own."""
-    return await Authors(server).bulk(body)
+    return await DefinitionService(server).bulk(body)
 
 
 @router.get("/{id}", dependencies=[READ], responses=answers(404, also={304: {"description": "Not changed"}}))
@@ -108,7 +108,7 @@ async def save_definition(
 ) -> DefinitionDetail:
     """Save the draft: over the draft that is there, or as the next version if the latest one is published. The document is the
     whole definition; `labels` and `metadata.folder` that it leaves out stay as they are."""
-    saved = await Authors(server).save(id, document, if_match)
+    saved = await DefinitionService(server).save(id, document, if_match)
     response.headers["ETag"] = saved.etag
     return saved
 
@@ -119,31 +119,31 @@ async def delete_definition(id: str, server: Server, who: Writer) -> None:
     allowed to retract it."""
     if (await views.summary(server, await views.find(server, id))).published_version is not None:
         admitted(who, "definitions:publish")
-    await Authors(server).delete(id)
+    await DefinitionService(server).delete(id)
 
 
 @router.post("/{id}/publish", dependencies=[PUBLISH], responses=answers(404, 409))
 async def publish_definition(id: str, server: Server, version: Version = "latest") -> PublishResult:
-    return await Authors(server).publish(id, version)
+    return await DefinitionService(server).publish(id, version)
 
 
 @router.post("/{id}/retract", dependencies=[PUBLISH], responses=answers(404, 409))
 async def retract_definition(id: str, server: Server) -> DefinitionSummary:
     """Published no more: its triggers are gone, its instances go on."""
-    return await Authors(server).retract(id)
+    return await DefinitionService(server).retract(id)
 
 
 @router.post("/{id}/revert", dependencies=[READ, WRITE], responses=answers(404, 409))
 async def revert_definition(id: str, server: Server, body: RevertRequest) -> DefinitionDetail:
     """A new draft with the content of an earlier version."""
-    return await Authors(server).revert(id, body.version)
+    return await DefinitionService(server).revert(id, body.version)
 
 
 @router.get("/{id}/versions", dependencies=[READ], responses=answers(404))
 async def list_versions(
     id: str, server: Server, sort: Sort = "-version", limit: Limit = 50, cursor: Cursor = None
 ) -> Page[DefinitionSummary]:
-    found = await Authors(server).versions(id)
+    found = await DefinitionService(server).versions(id)
     page, following = paged(
         found, sort=sort, columns=COLUMNS, limit=limit, cursor=cursor, key=lambda row: f"{row.version:010}"
     )
@@ -162,7 +162,7 @@ async def delete_version(id: str, version: Number, server: Server, who: Writer) 
     """Of the published version, by one who may retract it."""
     if (await views.find(server, id, version)).published:
         admitted(who, "definitions:publish")
-    await Authors(server).delete_version(id, version)
+    await DefinitionService(server).delete_version(id, version)
 
 
 @router.get("/{id}/diff", dependencies=[READ], responses=answers(404))
@@ -172,26 +172,26 @@ async def diff_versions(
     before: Annotated[str, Query(alias="from", description="The earlier version.")] = "published",
     after: Annotated[str, Query(alias="to", description="The later version.")] = "latest",
 ) -> DefinitionDiff:
-    return await Authors(server).diff(id, before, after)
+    return await DefinitionService(server).diff(id, before, after)
 
 
 @router.post("/{id}/validate", dependencies=[READ])
 async def validate_definition(id: str, server: Server, document: Annotated[Document, BODY]) -> ValidationResult:
     """As `/api/definitions/validate`, for a document that will be saved under this id."""
-    return ValidationResult(problems=Authors(server).validate({**document, "id": id}))
+    return ValidationResult(problems=DefinitionService(server).validate({**document, "id": id}))
 
 
 @router.get("/{id}/graph", dependencies=[READ], responses=answers(404))
 async def graph_definition(id: str, server: Server, version: Version = "latest") -> DefinitionGraph:
-    return diagram.graph(await Authors(server).definition(id, version), server.engine.descriptors)
+    return diagram.graph(await DefinitionService(server).definition(id, version), server.engine.descriptors)
 
 
 @router.post("/{id}/duplicate", status_code=201, dependencies=[READ, WRITE], responses=answers(404, 409))
 async def duplicate_definition(id: str, server: Server, body: DuplicateRequest) -> DefinitionDetail:
-    return await Authors(server).duplicate(id, body.id, body.name)
+    return await DefinitionService(server).duplicate(id, body.id, body.name)
 
 
 @router.put("/{id}/labels", dependencies=[WRITE], responses=answers(404, 409))
 async def label_definition(id: str, server: Server, body: LabelsRequest) -> DefinitionSummary:
     """File it: labels and folder. No new version is made of it."""
-    return await Authors(server).file(id, body.labels, body.folder)
+    return await DefinitionService(server).file(id, body.labels, body.folder)

@@ -23,7 +23,7 @@ from holdfast.server.schemas.definitions import (
 )
 from holdfast.server.schemas.instances import ExecuteResult
 from holdfast.server.security import requires
-from holdfast.server.start_requests import Asking, Starter
+from holdfast.server.start_requests import StartContext, Starter
 from holdfast.server.views import definitions
 
 router = Routes("/definitions", tags=["running"], responses=answers(404, 409))
@@ -53,8 +53,8 @@ async def execute_definition(
     x_correlation_id: CorrelationId = None,
 ) -> ExecuteResult:
     """Start an instance and wait until it has ended or waits for something."""
-    asking = Asking(who, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
-    result, settled = await Starter(server, asking).execute(id, body or StartRequest())
+    context = StartContext(who, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
+    result, settled = await Starter(server, context).execute(id, body or StartRequest())
     response.headers[INSTANCE_HEADER] = result.instance_id
     if not settled:
         response.status_code = 202
@@ -74,8 +74,8 @@ async def dispatch_definition(
     x_correlation_id: CorrelationId = None,
 ) -> DispatchResult:
     """Queue a start; the answer names the instance before anything has run."""
-    asking = Asking(who, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
-    result = await Starter(server, asking).dispatch(id, body or DispatchRequest())
+    context = StartContext(who, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
+    result = await Starter(server, context).dispatch(id, body or DispatchRequest())
     if result.instance_ids:
         response.headers[INSTANCE_HEADER] = result.instance_ids[0]
         response.headers["Location"] = f"{server.base_path}/api/instances/{result.instance_ids[0]}"
@@ -89,7 +89,7 @@ async def bulk_dispatch_definition(
     """Queue many starts of one definition; each with an idempotency key of its own, if it has one. Each is queued or refused on
     its own, unless the definition cannot be started at all."""
     await definitions.find(server, id)
-    starter = Starter(server, Asking(who, None, None, request.headers.get("traceparent")))
+    starter = Starter(server, StartContext(who, None, None, request.headers.get("traceparent")))
     results: list[DispatchResult] = []
     failed: list[DispatchFailure] = []
     for index, item in enumerate(body.requests):

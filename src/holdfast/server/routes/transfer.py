@@ -8,7 +8,7 @@ from fastapi import File, Query, UploadFile
 from starlette.responses import Response
 
 from holdfast.server.backend import Server
-from holdfast.server.definition_transfer import Transfers
+from holdfast.server.definition_transfer import DefinitionTransfer
 from holdfast.server.documented_answers import answers
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.definitions import ExportFormat, ExportRequest, ImportResult
@@ -30,7 +30,7 @@ ONE_FILE = {
 @router.post("/export", dependencies=[requires("definitions:read")], response_class=Response, responses=ZIP)
 async def export_definitions(server: Server, body: ExportRequest) -> Response:
     """A zip with one file per definition: its latest version."""
-    data = await Transfers(server).archive(body.ids, body.format)
+    data = await DefinitionTransfer(server).archive(body.ids, body.format)
     return Response(
         data,
         media_type="application/zip",
@@ -55,7 +55,7 @@ async def export_definition(
 ) -> Response:
     """One definition as a file: JSON (ours or Elsa 3's), or a Python module of objects. What is no data cannot be
     converted: 422."""
-    name, data = await Transfers(server).file(id, version, format, untangle=untangle)
+    name, data = await DefinitionTransfer(server).file(id, version, format, untangle=untangle)
     return Response(
         data,
         media_type="text/x-python" if format == "python" else "application/json",
@@ -71,4 +71,4 @@ async def import_definitions(
 ) -> ImportResult:
     """Read files and save their definitions as drafts, or publish them; each file succeeds or fails on its own."""
     given = [(file.filename or "file", await file.read()) for file in files]
-    return ImportResult(files=await Transfers(server).take(given, publish=publish))
+    return ImportResult(files=await DefinitionTransfer(server).take(given, publish=publish))

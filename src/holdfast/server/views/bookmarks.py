@@ -11,7 +11,7 @@ from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import BookmarkItem, BookmarkPage
 from holdfast.server.views import instances
 
-ASLEEP = (Status.SUSPENDED.value, Status.RUNNING.value)
+WAITING_STATUSES = (Status.SUSPENDED.value, Status.RUNNING.value)
 INSTANCES_MAX = 200
 """How many instances a request looks at if its page asks for fewer."""
 
@@ -25,7 +25,7 @@ async def page(
     if instance_id is not None:
         found = await of(server, instance_id, name)
         return BookmarkPage(items=found, total=len(found))
-    filter = InstanceFilter(statuses=ASLEEP)
+    filter = InstanceFilter(statuses=WAITING_STATUSES)
     items: list[BookmarkItem] = []
     following, left = cursor, max(limit, INSTANCES_MAX)
     while len(items) < limit and left > 0:

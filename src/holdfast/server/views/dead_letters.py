@@ -21,7 +21,7 @@ Place = tuple[float, str]
 """Of a letter in the list: when it died, and its id."""
 
 
-BACK = 100
+BACKTRACK_ROWS = 100
 
 
 async def page(server: Backend, limit: int, cursor: str | None) -> Page[DeadLetterItem]:
@@ -51,7 +51,7 @@ async def _not_past(server: Backend, last: Place, offset: int) -> int:
         above = await server.store.list_dead_letters(server.tenant, limit=1, offset=offset - 1)
         if above and _place(above[0]) >= last:
             return offset
-        offset = max(0, offset - BACK)
+        offset = max(0, offset - BACKTRACK_ROWS)
     return 0
 
 

@@ -27,7 +27,7 @@ from holdfast.server.schemas.instances import (
     MomentDetail,
     PinnedDefinition,
 )
-from holdfast.server.views.waits import told, waits_of
+from holdfast.server.views.waits import describe_wait, waits_of
 
 
 def shown_all(values: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +72,7 @@ async def detail(server: Backend, instance_id: str, who: Principal) -> InstanceD
         state=state,
         definition=PinnedDefinition(id=row.definition_id, version=row.definition_version, content=row.content),
         document=await server.document(row.content),
-        waiting_for="; ".join(map(told, waits)) or None,
+        waiting_for="; ".join(map(describe_wait, waits)) or None,
         waits=waits,
         position=row.version,
         unreadable=unreadable,

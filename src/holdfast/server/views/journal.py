@@ -68,7 +68,7 @@ _STATES = {JournalEvent.SUSPENDED: "waiting", JournalEvent.WAITING: "waiting", J
 
 async def executions(server: Backend, instance_id: str, activity_id: str | None, after: int) -> ExecutionList:
     found, following = await entries(server, instance_id, after, EXECUTIONS_MAX)
-    told = told_executions(entry for _, entry in found)
+    told = executions_of(entry for _, entry in found)
     stats: dict[str, dict[str, int]] = {}
     for one in told:
         counts = stats.setdefault(one.activity_id, {})
@@ -77,7 +77,7 @@ async def executions(server: Backend, instance_id: str, activity_id: str | None,
     return ExecutionList(items=kept, stats=stats, next=following)
 
 
-def told_executions(found: Iterable[JournalEntry]) -> list[ExecutionItem]:
+def executions_of(found: Iterable[JournalEntry]) -> list[ExecutionItem]:
     """One per execution id, in the order in which they began."""
     made: dict[tuple[str, int | None], ExecutionItem] = {}
     for entry in found:
@@ -138,7 +138,7 @@ async def timeline(server: Backend, instance_id: str) -> Timeline:
             started=one.started,
             ended=one.ended,
         )
-        for one in told_executions(entry for _, entry in found)
+        for one in executions_of(entry for _, entry in found)
     ]
     return Timeline(begins=_begins([entry for _, entry in found], row.created), ends=row.finished, spans=spans)
 

@@ -1,7 +1,7 @@
 """Figures for dashboards, counted from the projection of instances: per hour or day, percentiles, hot spots.
 
 Counts are exact: the store counts per interval. Durations are taken from the instances that finished last, at most
-`SAMPLE` of them; `sampled` says that there were more.
+`SAMPLE_MAX` of them; `sampled` says that there were more.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from holdfast.server.schemas.operations import (
 from holdfast.server.views import incidents, instances
 from holdfast.settings import parse_duration
 
-SAMPLE = 5_000
-LONGEST = timedelta(days=90)
+SAMPLE_MAX = 5_000
+RANGE_MAX = timedelta(days=90)
 HOURLY_UP_TO = timedelta(days=3)
-ATTENTION = 20
-SCANNED, STUCK = 5_000, 100
+ATTENTION_MAX = 20
+STUCK_SCAN_MAX, STUCK_MAX = 5_000, 100
 
 
 async def collect(server: Backend, range: str) -> Statistics:
@@ -59,7 +59,7 @@ async def collect(server: Backend, range: str) -> Statistics:
         dead_letters=stats.dead_letters,
         work_ready=stats.work_ready,
         work_later=stats.work_later,
-        sampled=max(len(ended), len(started)) >= SAMPLE,
+        sampled=max(len(ended), len(started)) >= SAMPLE_MAX,
         needs_attention=await _attention(server),
     )
 
@@ -69,7 +69,7 @@ def read_range(text: str) -> timedelta:
         span = parse_duration(text)
     except (ValueError, TypeError, OverflowError) as error:
         raise Refusal(422, "range.invalid", f"'{text}' is no range. Write 1h, 24h, 7d or 30d.") from error
-    if span > LONGEST:
+    if span > RANGE_MAX:
         raise Refusal(422, "range.invalid", "The range is at most 90d.")
     return span
 
@@ -83,7 +83,7 @@ async def _sample(server: Backend, filter: InstanceFilter, sort: InstanceSort) -
     """The latest of them."""
     found: list[InstanceSummary] = []
     cursor = None
-    while len(found) < SAMPLE:
+    while len(found) < SAMPLE_MAX:
         page = await server.store.search(
             InstanceQuery(tenant=server.tenant, filter=filter, sort=sort, limit=1_000, cursor=cursor)
         )
@@ -91,7 +91,7 @@ async def _sample(server: Backend, filter: InstanceFilter, sort: InstanceSort) -
         cursor = page.cursor
         if cursor is None:
             break
-    return found[:SAMPLE]
+    return found[:SAMPLE_MAX]
 
 
 async def _throughput(
@@ -107,7 +107,7 @@ async def _throughput(
     moment = begins
     while moment <= now:
         until = moment + step
-        if len(started) < SAMPLE and len(ended) < SAMPLE:
+        if len(started) < SAMPLE_MAX and len(ended) < SAMPLE_MAX:
             born = sum(moment <= row.created < until for row in started)
             gone = [row.status for row in ended if row.finished is not None and moment <= row.finished < until]
             finished, faulted = gone.count(Status.FINISHED.value), gone.count(Status.FAULTED.value)
@@ -188,9 +188,9 @@ async def _oldest(server: Backend) -> InstanceItem | None:
 async def _stuck(server: Backend, by_status: Mapping[str, int]) -> int | None:
     """A slow scan: not while somebody waits for a page over many; `/metrics` looks for them in the background."""
     alive = sum(count for status, count in by_status.items() if not Status(status).at_rest)
-    if alive > SCANNED:
+    if alive > STUCK_SCAN_MAX:
         return None
-    return sum(key.tenant == server.tenant for key in await server.store.find_stuck(STUCK))
+    return sum(key.tenant == server.tenant for key in await server.store.find_stuck(STUCK_MAX))
 
 
 async def _attention(server: Backend) -> list[Attention]:
@@ -202,9 +202,9 @@ async def _attention(server: Backend) -> list[Attention]:
             definition_id=None,
             at=item.at,
         )
-        for item in (await incidents.listed(server))[:ATTENTION]
+        for item in (await incidents.listed(server))[:ATTENTION_MAX]
     ]
-    letters = await server.store.list_dead_letters(server.tenant, limit=ATTENTION)
+    letters = await server.store.list_dead_letters(server.tenant, limit=ATTENTION_MAX)
     found += [
         Attention(
             kind="dead_letter",
@@ -221,4 +221,4 @@ async def _attention(server: Backend) -> list[Attention]:
         if not row.alive_at(now) and row.state.value != "left"
     ]
     found.sort(key=lambda item: item.at or datetime.min.replace(tzinfo=UTC), reverse=True)
-    return found[:ATTENTION]
+    return found[:ATTENTION_MAX]

@@ -11,7 +11,7 @@ import msgspec
 from holdfast.model.stored import InstanceRow
 from holdfast.server.schemas.instances import BookmarkItem, InstanceState, WaitItem
 
-LONGEST = 120
+TEXT_LENGTH_MAX = 120
 
 
 def waits_of(row: InstanceRow, state: InstanceState) -> list[WaitItem]:
@@ -39,7 +39,7 @@ def wait_of(found: BookmarkItem, correlation_id: str | None = None) -> WaitItem:
     )
 
 
-def told(wait: WaitItem) -> str:
+def describe_wait(wait: WaitItem) -> str:
     """One of them in words, with the activity that waits."""
     until = "" if wait.due is None else _moment(wait.due)
     what = " ".join(filter(None, (wait.what, until)))
@@ -81,7 +81,7 @@ def _details(payload: Any) -> str:
 
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= TEXT_LENGTH_MAX else f"{text[: TEXT_LENGTH_MAX - 1]}…"
 
 
 def _moment(due: datetime) -> str:

@@ -286,7 +286,7 @@ class Moody:
 async def test_who_follows_is_looked_at_again_also_after_an_outage(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "EVERY", timedelta(milliseconds=10))
+    monkeypatch.setattr(connection, "PING_INTERVAL", timedelta(milliseconds=10))
     moody = Moody()
     engine = Holdfast(store="memory://", entry_points=False, workflows=[counting])
     api = await serve(engine, auth=True, authenticators=[moody])
@@ -303,7 +303,7 @@ async def test_who_follows_is_looked_at_again_also_after_an_outage(
 @pytest.mark.parametrize("topic", ["instance", "instances"])
 async def test_who_follows_goes_on_after_an_outage(api: Caller, monkeypatch: pytest.MonkeyPatch, topic: str) -> None:
     """A page that stands open over night is alive in the morning, though the database was restarted."""
-    monkeypatch.setattr(connection, "AGAIN", timedelta(milliseconds=10))
+    monkeypatch.setattr(connection, "STORE_RETRY_DELAY", timedelta(milliseconds=10))
     identity = await started(api)
     store, failed = api.engine.runtime.store, asyncio.Event()
     asked = "read_journal" if topic == "instance" else "search"

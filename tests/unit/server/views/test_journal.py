@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from holdfast.model.instance import JournalEntry, JournalEvent
-from holdfast.server.views.journal import told_executions
+from holdfast.server.views.journal import executions_of
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -24,7 +24,7 @@ def entry(number: int, event: JournalEvent, execution: int = 1, data: Any = None
 
 
 def test_an_effect_that_is_tried_twice_is_one_execution() -> None:
-    (one,) = told_executions(
+    (one,) = executions_of(
         [
             entry(0, JournalEvent.STARTED),
             entry(1, JournalEvent.EFFECT_RECORDED, data={"attempt": 1, "inputs": {"x": 1}}),
@@ -41,12 +41,12 @@ def test_an_effect_that_is_tried_twice_is_one_execution() -> None:
 
 
 def test_an_execution_that_waits_has_not_ended() -> None:
-    (one,) = told_executions([entry(0, JournalEvent.STARTED), entry(1, JournalEvent.SUSPENDED)])
+    (one,) = executions_of([entry(0, JournalEvent.STARTED), entry(1, JournalEvent.SUSPENDED)])
 
     assert (one.status, one.ended, one.duration_ms) == ("waiting", None, None)
 
 
 def test_two_executions_of_one_activity_are_two() -> None:
-    found = told_executions([entry(0, JournalEvent.COMPLETED, 1, "x"), entry(1, JournalEvent.COMPLETED, 2)])
+    found = executions_of([entry(0, JournalEvent.COMPLETED, 1, "x"), entry(1, JournalEvent.COMPLETED, 2)])
 
     assert [(one.execution_id, one.outputs) for one in found] == [(1, "x"), (2, None)]

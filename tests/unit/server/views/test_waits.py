@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.server.schemas.instances import BookmarkItem
-from holdfast.server.views.waits import told, wait_of
+from holdfast.server.views.waits import describe_wait, wait_of
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from holdfast.server.views.waits import told, wait_of
 def test_what_is_waited_for_is_said_in_words(name: str, kind: str, payload: Any, words: str) -> None:
     mark = BookmarkItem(id="b", name=name, activity_id="here", kind=kind, payload=payload, instance_id="I1")
 
-    assert told(wait_of(mark, "42")) == f"{words} (at 'here')"
+    assert describe_wait(wait_of(mark, "42")) == f"{words} (at 'here')"
 
 
 @pytest.mark.parametrize(("kind", "words"), [("activity", ""), ("retry", "the next attempt ")])
@@ -40,7 +40,7 @@ def test_a_moment_is_said_as_people_say_it(kind: str, words: str) -> None:
     mark = BookmarkItem(id="b", name="Delay", activity_id="nap", kind=kind, due=due, instance_id="I1")
 
     wait = wait_of(mark)
-    assert told(wait) == f"{words}until 3 Mar 2026, 14:30:00 UTC (at 'nap')"
+    assert describe_wait(wait) == f"{words}until 3 Mar 2026, 14:30:00 UTC (at 'nap')"
     assert (wait.what, wait.due) == (words.strip(), due)
 
 
