@@ -168,7 +168,7 @@ def test_two_processes_share_one_address(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--no-auth", "--host", "0.0.0.0"), "binds to this machine only"),
+        (("--no-auth", "--host", "0.0.0.0"), "binds only to this machine"),
         (("--store", "nothing://x"), "nothing"),
         (("missing.json",), "no file 'missing.json'"),
         (("--store", "memory://", "--docs", "missing"), "Build the site with `make site`"),

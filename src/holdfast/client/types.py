@@ -16,15 +16,15 @@ T = TypeVar("T")
 class Page(Struct, Generic[T], frozen=True, kw_only=True):
     items: list[T]
     total: int
-    """How many there are in all, with these filters."""
+    """Total number of rows that match the filters."""
     next: str | None = None
-    """The cursor of the next page; null on the last one."""
+    """Cursor of the next page; null on the last page."""
     stale: bool = False
-    """The list has not yet seen the position that was asked for."""
+    """The list does not yet include the requested position."""
 
 
 class ActivityState(Struct, frozen=True, kw_only=True):
-    """An activity that lives: a container with running children, or one that waits."""
+    """A live activity: a container with running children, or a waiting activity."""
 
     execution_id: int
     activity_id: str
@@ -85,14 +85,14 @@ class DefinitionSummary(Struct, frozen=True, kw_only=True):
     is_published: bool
     """This version is the published one."""
     has_draft: bool
-    """There is a version later than the published one."""
+    """A version later than the published one exists."""
     folder: str = ""
     labels: list[str] = []
     origin: str = "api"
     updated: datetime
     content_hash: str
     tools: dict[str, str] = {}
-    """Tools that wrote it, with their versions."""
+    """Tools that wrote the document, with their versions."""
     usable_as_activity: bool = False
     activity_count: int = 0
 
@@ -101,19 +101,19 @@ class DispatchResult(Struct, frozen=True, kw_only=True):
     instance_ids: list[str]
     status: str = "pending"
     existing: bool = False
-    """Nothing new: the key or the place belongs to this instance."""
+    """Nothing was started: this instance holds the idempotency key or the activation slot."""
 
 
 class Done(Struct, frozen=True, kw_only=True):
-    """How many were done."""
+    """Number of processed items."""
 
     count: int
     missing: list[str] = []
-    """Ids of which there is none (any more)."""
+    """Ids that do not exist."""
 
 
 class ExpiredStimulusItem(Struct, frozen=True, kw_only=True):
-    """A stimulus that was kept, and that nobody came for."""
+    """A stimulus that expired without a match."""
 
     id: str
     type: str
@@ -156,7 +156,7 @@ class InstanceDetail(Struct, frozen=True, kw_only=True):
     name: str | None = None
     parent_id: str | None = None
     incidents: int
-    """How many are open."""
+    """Number of open incidents."""
     created: datetime
     updated: datetime
     finished: datetime | None = None
@@ -166,9 +166,9 @@ class InstanceDetail(Struct, frozen=True, kw_only=True):
     document: dict[str, Any]
     """The definition that this instance is pinned to."""
     waiting_for: str | None = None
-    """In words, what has to happen for it to go on."""
+    """Description of all conditions that the instance waits for."""
     waits: list[WaitItem] = []
-    """The same, one by one."""
+    """The conditions of `waiting_for`, one by one."""
     position: int
     unreadable: str | None = None
     """Why the state cannot be shown on this node."""
@@ -184,7 +184,7 @@ class InstanceItem(Struct, frozen=True, kw_only=True):
     name: str | None = None
     parent_id: str | None = None
     incidents: int
-    """How many are open."""
+    """Number of open incidents."""
     created: datetime
     updated: datetime
     finished: datetime | None = None
@@ -192,7 +192,7 @@ class InstanceItem(Struct, frozen=True, kw_only=True):
 
 
 class InstanceResult(Struct, frozen=True, kw_only=True):
-    """What an instance is after a request that changed it."""
+    """An instance after a request that changed it."""
 
     instance_id: str
     status: str
@@ -212,11 +212,11 @@ class InstanceState(Struct, frozen=True, kw_only=True):
 
 
 class InstancesBulkResult(Struct, frozen=True, kw_only=True):
-    """What became of many: each in a commit of its own."""
+    """Outcome of a bulk request: each instance changes in a commit of its own."""
 
     changed: int
     unchanged: int
-    """Did not fit any more, or there was nothing to do."""
+    """Instances that no longer matched, or that needed no change."""
     failed: list[BulkFailure]
 
 
@@ -237,21 +237,21 @@ class JournalItem(Struct, frozen=True, kw_only=True):
 class JournalPage(Struct, frozen=True, kw_only=True):
     entries: list[JournalItem]
     next: int | None
-    """Ask with `after` = this for more; null: that was all."""
+    """Value of `after` for the next page; null on the last page."""
 
 
 class MomentDetail(Struct, frozen=True, kw_only=True):
-    """The instance as one commit left it."""
+    """The instance as of one commit."""
 
     version: int
     status: str
     state: InstanceState
     document: dict[str, Any]
-    """The definition that it was pinned to then."""
+    """The definition that the instance was pinned to at that version."""
 
 
 class MomentItem(Struct, frozen=True, kw_only=True):
-    """A version of an instance whose state is kept."""
+    """A version of an instance with a stored state."""
 
     version: int
     at: datetime
@@ -261,7 +261,7 @@ class MomentItem(Struct, frozen=True, kw_only=True):
 class MomentList(Struct, frozen=True, kw_only=True):
     items: list[MomentItem]
     kept: bool
-    """Whether this server keeps the states of what it commits now."""
+    """Whether this server currently stores the state of every commit."""
 
 
 class NextTimes(Struct, frozen=True, kw_only=True):
@@ -279,15 +279,15 @@ class PublishResult(Struct, frozen=True, kw_only=True):
     summary: DefinitionSummary
     triggers: int
     live_instances: int
-    """Instances of earlier versions that have not ended; they stay on theirs."""
+    """Live instances of earlier versions; they keep their version."""
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
-    """It was accepted, durably; whoever takes it up matches it."""
+    """A durably accepted stimulus; a node matches it later."""
 
     stimulus_id: str
     existing: bool = False
-    """It had been accepted before, with the same key."""
+    """A stimulus with the same key was accepted before."""
 
 
 class ScheduleItem(Struct, frozen=True, kw_only=True):
@@ -303,7 +303,7 @@ class ScheduleItem(Struct, frozen=True, kw_only=True):
     zone: str
     misfire: str
     due: datetime | None = None
-    """null: paused, or never again."""
+    """Next time; null if the schedule is paused or has ended."""
     fired: datetime | None = None
     paused: bool = False
 
@@ -330,18 +330,18 @@ class TaskItem(Struct, frozen=True, kw_only=True):
     claimed_by: str | None = None
     completed_by: str | None = None
     about: Any = None
-    """What it is about, to be shown with the form."""
+    """Subject of the task, shown with the form."""
     answer: Any = None
 
 
 class WaitItem(Struct, frozen=True, kw_only=True):
-    """One thing that has to happen for an instance to go on."""
+    """One condition that an instance waits for."""
 
     what: str
-    """In words, without the time; empty: only the time has to come."""
+    """Description of the condition, without the time; empty if the instance only waits until `due`."""
     activity_id: str | None = None
-    """The activity that waits."""
+    """The waiting activity."""
     due: datetime | None = None
-    """When it goes on by itself."""
+    """Time at which the instance continues by itself."""
     child_id: str | None = None
-    """The instance that has to end."""
+    """The instance that has to end first."""

@@ -1,6 +1,6 @@
-"""The server: REST under `/api`, live updates, HTTP workflows, Studio, health. It knows the engine, and nothing knows it.
+"""REST API under `/api`, live updates, HTTP workflows, Studio and health. It depends on the engine; nothing depends on it.
 
-`create_app(engine)` gives an ASGI application to serve or to mount; `holdfast serve` serves one.
+`create_app(engine)` returns an ASGI application to serve or mount; `holdfast serve` serves one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The application: routes, errors, headers, limits, Studio, put together. Serve it, or mount it into your own.
+"""The ASGI application: routes, error handlers, headers, limits and Studio. Serve it, or mount it into your own application.
 
-Mounted, nobody runs its lifespan: it opens what it needs with the first request, and the engine belongs to whoever entered
-it (`async with engine`).
+A mounted application gets no lifespan events. It opens its resources with the first request, and the caller that entered
+the engine (`async with engine`) owns the engine.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ ROUTERS = (
     operations.router,
     system.router,
 )
-"""In this order: of two routes that fit, the first one answers."""
+"""Order matters: of two matching routes, the first one answers."""
 
 
 def create_app(
@@ -69,14 +69,14 @@ def create_app(
     base_path: str = "",
     authenticators: Sequence[Authenticator] = (),
 ) -> Entrance:
-    """REST, live updates, HTTP workflows, health and Studio over an engine with a store. `authenticators` are asked before our
-    own accounts."""
+    """REST, live updates, HTTP workflows, health and Studio over an engine with a store. `authenticators` run before the
+    built-in accounts."""
     backend = Backend(engine, auth=auth, base_path=base_path, authenticators=authenticators)
     return entrance(backend, studio=studio)
 
 
 def entrance(backend: Backend, *, studio: bool) -> Entrance:
-    """The application of a backend, which may be open by then or not."""
+    """The application of a backend, which may still be closed."""
     api = make_api(backend)
     if folder := backend.engine.settings.docs_dir:
         api.router.routes.extend(documentation_routes(Path(folder)))
@@ -86,7 +86,7 @@ def entrance(backend: Backend, *, studio: bool) -> Entrance:
 
 
 def make_api(backend: Backend) -> FastAPI:
-    """The FastAPI application without what stands around it."""
+    """The FastAPI application without the surrounding middleware."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -108,7 +108,7 @@ def make_api(backend: Backend) -> FastAPI:
     )
     api.state.backend = backend
     problems.install(api)
-    http_workflows.mount(api, backend)  # First: its requests need not pass by all the other routes.
+    http_workflows.mount(api, backend)  # First, so its requests skip the search through all other routes.
     api.router.routes.extend(_routes())
     connection.mount(api, backend)
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
@@ -117,8 +117,8 @@ def make_api(backend: Backend) -> FastAPI:
 
 @cache
 def _routes() -> tuple[BaseRoute, ...]:
-    """Made once in a process: they know nothing of the application that they are on, and take nearly all the time that it takes
-    to make one."""
+    """Built once per process: routes do not depend on the application, and building them takes most of the time of
+    `create_app`."""
     made = APIRouter(generate_unique_id_function=operation_id)
     for router in ROUTERS:
         add_routes(made, router, "/api", answers())

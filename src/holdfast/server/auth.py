@@ -1,4 +1,4 @@
-"""`/api/auth`: sign in, refresh, sign out, and who I am."""
+"""`/api/auth`: sign in, refresh, sign out, and the current principal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ router = Routes("/auth", tags=["auth"])
 
 @router.get("/info", dependencies=[public()])
 async def info(request: Request) -> AuthInfo:
-    """How to sign in here; open to everyone."""
+    """Sign-in method of this server; open to everyone."""
     return AuthInfo(auth=request.app.state.security.mode, version=__version__)
 
 
@@ -40,31 +40,33 @@ async def login(request: Request, body: SignInRequest) -> Tokens:
 
 @router.post("/refresh", dependencies=[public()])
 async def refresh(request: Request, body: RefreshRequest) -> Tokens:
-    """A new pair of tokens; the refresh token that was sent is used up."""
+    """Exchange a refresh token for a new pair of tokens. The refresh token becomes invalid."""
     return _tokens(await accounts_of(request).refresh(body.refresh_token))
 
 
 @router.post("/logout", status_code=204)
 async def logout(request: Request, who: Annotated[Principal, signed_in()], body: SignOutRequest | None = None) -> None:
-    """End this session, or all of this user. Without a session (API key, no sign-in) there is nothing to end."""
+    """End this session, or all sessions of this user. A no-op without a session (API key, or sign-in turned off)."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and not token.strip().startswith(KEY_PREFIX):  # a key may come as a bearer token
+    if scheme.lower() == "bearer" and not token.strip().startswith(
+        KEY_PREFIX
+    ):  # an API key may be sent as a bearer token
         await accounts_of(request).sign_out(token.strip(), everywhere=body is not None and body.everywhere)
 
 
 @router.get("/me")
 async def me(who: Annotated[Principal, signed_in()]) -> Me:
-    """Who I am, and what I may do."""
+    """The current principal and its permissions."""
     return me_of(who)
 
 
 @router.post("/password", status_code=204)
 async def password(request: Request, who: Annotated[Principal, signed_in()], body: PasswordRequest) -> None:
-    """Change my own password. All my sessions end."""
+    """Change my own password. This ends all my sessions."""
     accounts = accounts_of(request)
     user = await accounts.users.find(who.id)
     if user is None:
-        raise AccountRefused(f"'{who.name}' is no user with a password.")
+        raise AccountRefused(f"'{who.name}' is not a user with a password.")
     await accounts.verify_credentials(user.id, body.current, address=_address(request))
     await accounts.change_password(user.id, body.password)
 

@@ -1,4 +1,4 @@
-"""What the routes stand on: the engine, its runtime, and what was learned of immutable content."""
+"""State shared by the routes: the engine, its runtime, and cached facts about immutable definition content."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ FACTS_MAX = 5_000
 
 
 class ContentFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What lists say of a definition beyond its label; read from the document once, since content never changes."""
+    """Facts that lists show about a definition beyond its label. Read from the document once, since content never changes."""
 
     title: str
     tools: dict[str, str]
     activity_count: int
     starts: dict[str, str]
-    """What people call the activities that can start it, by id."""
+    """Titles of the activities that can start the workflow, by id."""
 
 
 class Backend:
-    """One per application. Opens the engine unless its owner has done so, and with it what the server itself needs."""
+    """One per application. Opens the engine unless its owner already did, and the server's own resources."""
 
     def __init__(
         self,
@@ -55,21 +55,21 @@ class Backend:
         self.base_path = base_path.rstrip("/")
         self.accounts: Accounts | None = None
         self.first_password: str | None = None
-        """Of the admin that this start made; to be printed once."""
+        """Password of the admin created at this start; print it once."""
         self._facts: OrderedDict[str, ContentFacts] = OrderedDict()
         self._watch: Watch | None = None
         self.metrics: Metrics
         self._stack: AsyncExitStack | None = None
         self._opening = asyncio.Lock()
 
-    # -- life ----------------------------------------------------------------------------------------------------------
+    # -- open and close ------------------------------------------------------------------------------------------------
 
     @property
     def is_open(self) -> bool:
         return self._stack is not None
 
     async def open(self) -> Security:
-        """Twice does no harm."""
+        """Idempotent."""
         async with self._opening:
             if self._stack is None:
                 async with AsyncExitStack() as stack:
@@ -113,7 +113,7 @@ class Backend:
             stack, self._stack = self._stack, None
             await stack.aclose()
 
-    # -- parts ---------------------------------------------------------------------------------------------------------
+    # -- components ----------------------------------------------------------------------------------------------------
 
     @property
     def runtime(self) -> ManagedRuntime:
@@ -129,7 +129,7 @@ class Backend:
 
     @property
     def watch(self) -> Watch:
-        """Who follows instances here; there while the server is open."""
+        """The watch over followed instances; available while the server is open."""
         assert self._watch is not None
         return self._watch
 
@@ -138,7 +138,7 @@ class Backend:
     async def content(self, content: str) -> DefinitionContent:
         found = await self.store.load_content(self.tenant, content)
         if found is None:
-            raise LookupError(f"The content {content} is not in the store any more.")
+            raise LookupError(f"The content {content} was deleted from the store.")
         return found
 
     async def document(self, content: str) -> dict[str, Any]:
@@ -154,14 +154,14 @@ class Backend:
         return known
 
     async def title(self, content: str, otherwise: str) -> str:
-        """What people call the workflow whose content this is."""
+        """Display name of the workflow with this content."""
         try:
             return (await self.facts(content)).title or otherwise
         except LookupError:
             return otherwise
 
     async def labels(self, definition_ids: Iterable[str], which: Which = Which.LATEST) -> dict[str, DefinitionVersion]:
-        """Of those that are in the store, by id."""
+        """The stored ones among these definitions, by id."""
         wanted = tuple(set(definition_ids))
         if not wanted:
             return {}
@@ -172,7 +172,7 @@ class Backend:
     # -- links ---------------------------------------------------------------------------------------------------------
 
     def resume_url(self, instance_id: str, bookmark_id: str) -> str | None:
-        """A link that resumes one bookmark, without signing in, until it expires."""
+        """A signed link that resumes one bookmark without sign-in, until the link expires."""
         if self.accounts is None:
             return None
         claims = ResumeClaims(
@@ -203,7 +203,7 @@ def _facts(content: DefinitionContent) -> ContentFacts:
 
 
 def _activities(node: Any) -> Iterator[dict[str, Any]]:
-    """Of a part of a document: objects with an id and a type."""
+    """Activities in a part of a document: objects with an id and a type."""
     waiting = [node]
     while waiting:
         part = waiting.pop()
@@ -216,10 +216,10 @@ def _activities(node: Any) -> Iterator[dict[str, Any]]:
 
 
 async def backend_of(connection: HTTPConnection) -> Backend:
-    """Async only so that FastAPI does not put it into a thread."""
+    """Async, so that FastAPI does not run it in a thread."""
     found: Backend = connection.app.state.backend
     return found
 
 
 Server = Annotated[Backend, Depends(backend_of)]
-"""A route's way to the engine."""
+"""Dependency that gives a route the backend."""

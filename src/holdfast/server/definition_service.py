@@ -1,4 +1,4 @@
-"""What people do with definitions, on top of the runtime's service: ETags, filing, bulk, diff."""
+"""Definition use cases of the API, on top of the runtime's service: ETags, labels and folders, bulk changes, diff."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class DefinitionService:
         given = ours.setdefault("id", definition_id)
         if given != definition_id:
             raise Refusal(
-                422, "definition.other_id", f"The document's id is '{given}', the address says '{definition_id}'."
+                422, "definition.other_id", f"The document's id is '{given}', but the URL names '{definition_id}'."
             )
         expected = None if if_match is None or if_match.strip() == "*" else if_match.strip().strip('"')
         try:
@@ -125,7 +125,7 @@ class DefinitionService:
         )
         return await views.summary(self._server, label)
 
-    # -- many ----------------------------------------------------------------------------------------------------------
+    # -- bulk ----------------------------------------------------------------------------------------------------------
 
     async def bulk(self, body: DefinitionsBulkRequest) -> BulkResult:
         result = BulkResult(done=[], failed=[])
@@ -147,18 +147,18 @@ class DefinitionService:
             return await self.delete(name)
         return await self.file(name, body.labels, body.folder)
 
-    # -- small things --------------------------------------------------------------------------------------------------
+    # -- helpers -------------------------------------------------------------------------------------------------------
 
     async def _detail(self, label: DefinitionVersion) -> DefinitionDetail:
         return await views.detail(self._server, label)
 
 
 def _exists(definition_id: str, remedy: str) -> Refusal:
-    return Refusal(409, "definition.exists", f"There is a definition '{definition_id}' already. {remedy}")
+    return Refusal(409, "definition.exists", f"A definition '{definition_id}' already exists. {remedy}")
 
 
 def native(document: Document) -> Document:
-    """The document as ours: Elsa's is translated."""
+    """The document in Holdfast's format; Elsa 3 documents are translated."""
     from holdfast.elsa import is_elsa, read_elsa
 
     if not is_elsa(document):
@@ -167,13 +167,13 @@ def native(document: Document) -> Document:
     if definition is None:
         raise Refusal(422, "definition.invalid", str(problems[0]), findings=[as_finding(item) for item in problems])
     ours = write_definition(definition)
-    if not definition.labels:  # Elsa has none: the document states nothing of them.
+    if not definition.labels:  # Elsa has no labels: leave them unspecified.
         ours.pop("labels", None)
     return ours
 
 
 def _placed(finding: dict[str, Any], document: Document) -> dict[str, Any]:
-    """With the id of the activity that the path leads into: the innermost one on the way."""
+    """The finding with the id of the innermost activity on its path."""
     part: Any = document
     activity = finding.get("activity_id")
     for step in finding["path"].strip("/").split("/"):

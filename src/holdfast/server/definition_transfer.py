@@ -1,4 +1,4 @@
-"""Definitions as files: JSON, YAML, Elsa 3 JSON, zips of them; out also as Python."""
+"""Import and export of definitions: JSON, YAML, Elsa 3 JSON and zips of them; export also as Python."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from holdfast.server.views import definitions as views
 
 FILES_MAX = 1_000
 UNPACKED_BYTES_MAX = 50_000_000
-"""A zip says little about what is in it: count what comes out."""
+"""Limit on unpacked bytes, counted while unpacking: the sizes declared in a zip cannot be trusted."""
 
 
 class DefinitionTransfer:
     def __init__(self, server: Backend) -> None:
         self._server = server
 
-    # -- out -----------------------------------------------------------------------------------------------------------
+    # -- export --------------------------------------------------------------------------------------------------------
 
     async def file(self, definition_id: str, version: str, form: str, *, untangle: bool = False) -> tuple[str, bytes]:
-        """Its name, and what is in it."""
+        """File name and content."""
         label = await views.find(self._server, definition_id, version)
         document = label.details.filed(await self._server.document(label.content))
         if form == "python":
@@ -43,7 +43,7 @@ class DefinitionTransfer:
         return f"{safe_name(definition_id)}.json", msgspec.json.format(msgspec.json.encode(document), indent=2)
 
     def _python(self, document: dict[str, Any], *, untangle: bool) -> bytes:
-        """As `holdfast convert --to python` writes it; what that tells on the side stands above it."""
+        """Same output as `holdfast convert --to python`; its notes become comments at the top."""
         from holdfast.engine.python_export import written_as_python
 
         written = written_as_python(parse_definition(document, trusted=True), self._server.engine, untangle=untangle)
@@ -58,7 +58,7 @@ class DefinitionTransfer:
                 archive.writestr(zipfile.ZipInfo(name), data)
         return packed.getvalue()
 
-    # -- in ------------------------------------------------------------------------------------------------------------
+    # -- import --------------------------------------------------------------------------------------------------------
 
     async def take(self, given: Iterable[tuple[str, bytes]], *, publish: bool) -> list[ImportedFile]:
         found = []
@@ -91,7 +91,7 @@ def _refused(name: str, error: Exception) -> ImportedFile:
 
 
 def unpacked(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
-    """The file itself, or the files in a zip."""
+    """The file itself, or the files inside a zip."""
     if not data.startswith(b"PK\x03\x04"):
         yield name, data
         return
@@ -109,7 +109,7 @@ def unpacked(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
                     raise Refusal(422, "zip.too_large", f"{name} unpacks to more than {UNPACKED_BYTES_MAX} bytes.")
                 yield f"{name}/{entry.filename}", content
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
-        raise Refusal(422, "zip.unreadable", f"{name} is no zip that can be read: {error}.") from error
+        raise Refusal(422, "zip.unreadable", f"{name} is not a readable zip: {error}.") from error
 
 
 def read_document(name: str, data: bytes) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def read_document(name: str, data: bytes) -> dict[str, Any]:
     except (UnicodeDecodeError, msgspec.DecodeError, yaml.YAMLError, RecursionError) as error:
         raise Refusal(422, "file.unreadable", f"{name} is neither JSON nor YAML: {error}.") from error
     if not isinstance(found, dict):
-        raise Refusal(422, "file.no_definition", f"{name} holds no definition: a JSON object is expected.")
+        raise Refusal(422, "file.no_definition", f"{name} contains no definition: a JSON object is expected.")
     return found
 
 

@@ -63,7 +63,7 @@ class Documentation(StaticFiles):
 
 @lru_cache(maxsize=256)
 def _policy(path: str, changed_ns: int) -> str:
-    """`changed_ns` makes a page that was built again another key."""
+    """`changed_ns` is part of the cache key, so a rebuilt page gets a new policy."""
     scripts = dict.fromkeys(INLINE_SCRIPT.findall(Path(path).read_bytes()))
     return POLICY.format(hashes="".join(f" '{_source_hash(script)}'" for script in scripts))
 

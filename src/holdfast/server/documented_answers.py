@@ -1,4 +1,4 @@
-"""What a route may answer, for the OpenAPI document: problems are declared, not discovered."""
+"""Error responses declared by the routes, for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from holdfast.server.problems import MEDIA_TYPE
 Responses = dict[int | str, dict[str, Any]]
 
 COMMON_STATUSES = (400, 401, 403, 413, 422, 429, 503)
-"""What every route may say: malformed, who are you, you may not, too large, invalid, too many, the store is away."""
+"""Statuses that every route may answer: malformed, not signed in, forbidden, too large, invalid, rate limited, store down."""
 
 
 def answers(*statuses: int, also: Responses | None = None) -> Responses:
-    """Problems that a route may answer with, beyond those that all may."""
+    """Problem responses of a route, in addition to the common ones."""
     found: Responses = {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": _PROBLEM}}}
         for status in sorted({*COMMON_STATUSES, *statuses})
@@ -28,5 +28,5 @@ _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 
 
 def operation_id(route: APIRoute) -> str:
-    """The function's name: what generated clients call it."""
+    """The function's name, which becomes the method name in generated clients."""
     return route.name

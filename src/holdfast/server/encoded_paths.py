@@ -1,8 +1,8 @@
-"""Ids with a slash in an address: `%2F` within a part of a path is no end of that part.
+"""Ids that contain a slash: `%2F` in a path segment does not end the segment.
 
-Servers hand paths over decoded, and what was `sales%2Fgreet` would be two parts. So the path is read again from its raw form,
-with a mark in place of each such slash, and a route gives the slash back to what it reads from its path. Proxies may decode
-addresses before we see them; new definitions get no such ids therefore, but those of before stay within reach.
+ASGI servers hand over decoded paths, in which `sales%2Fgreet` would be two segments. So the path is decoded again from its raw
+form with a mark in place of each encoded slash, and routes turn the mark back into a slash in their path parameters. Proxies
+may decode addresses before they arrive; new definitions therefore cannot have such ids, but existing ones stay reachable.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from starlette.routing import BaseRoute
 from starlette.types import Scope
 
 MARK = "\ufdd0"
-"""One of the characters that Unicode keeps for use within a program: nobody's id holds it."""
+"""A Unicode noncharacter, reserved for use inside a program: no id contains it."""
 _ENCODED = re.compile(rb"%2f", re.IGNORECASE)
 
 
 def mark_slashes(scope: Scope) -> Scope:
-    """The scope of a request with marks for slashes that do not part its path; itself if there are none."""
+    """The scope with marks in place of encoded slashes; the same scope if there are none."""
     raw: bytes = scope.get("raw_path") or b""
     if not _ENCODED.search(raw):
         return scope
@@ -38,7 +38,7 @@ class _Slashed(StringConvertor):
 
 
 def restore_slashes(route: BaseRoute) -> None:
-    """Of this route's parameters, those that are texts hold slashes again."""
+    """Make the text parameters of this route contain slashes again."""
     found: dict[str, Any] = getattr(route, "param_convertors", {})
     for name, convertor in found.items():
         if type(convertor) is StringConvertor:

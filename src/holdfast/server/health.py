@@ -18,13 +18,13 @@ described = Routes(dependencies=[public()])
 
 @router.probe("/health")
 async def is_alive() -> Health:
-    """The process answers."""
+    """The process is alive."""
     return Health(status="ok", version=__version__)
 
 
 @router.probe("/health/ready", responses={503: {"model": Health, "description": "Not ready, with the reasons"}})
 async def is_ready(server: Server, response: Response) -> Health:
-    """The process can do its work; if not, `reasons` say what is missing."""
+    """The process can serve requests; otherwise `reasons` lists the failed checks."""
     reasons = await why_unready([server.runtime]) if server.is_open else ["The server has not started."]
     if reasons:
         response.status_code = 503
@@ -33,5 +33,5 @@ async def is_ready(server: Server, response: Response) -> Health:
 
 @described.get("/openapi.json", include_in_schema=False)
 async def openapi(request: Request) -> JSONResponse:
-    """The document of the application that was asked."""
+    """The OpenAPI document of the application that received the request."""
     return JSONResponse(request.app.openapi())

@@ -1,4 +1,4 @@
-"""Instances that move house: everything of one as a file, with the definition that it runs, and back into a store."""
+"""Export of an instance with its pinned definition as one file, and import into a store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from holdfast.server.schemas.instances import ImportedInstance
 class PackedDefinition(Struct, frozen=True, kw_only=True):
     origin: Origin
     document: str
-    """As it is stored, to the letter: the instance is pinned to its hash."""
+    """Byte for byte as stored: the instance is pinned to its hash."""
 
 
 class Packed(Struct, frozen=True, kw_only=True):
@@ -47,19 +47,23 @@ class InstanceTransfer:
         try:
             packed = msgspec.convert(document, Packed)
         except (msgspec.ValidationError, TypeError, ValueError) as error:
-            raise InvalidState(f"This is no exported instance: {error}. Send what /export gave.") from error
+            raise InvalidState(
+                f"This is not an exported instance: {error}. Send the unchanged response of /export."
+            ) from error
         row = packed.export.instance
         if packed.format != EXPORT_FORMAT or row.tenant != self._server.tenant:
-            raise InvalidState("The instance belongs to another tenant, or to another version of Holdfast.")
+            raise InvalidState(
+                "The instance belongs to another tenant or to another version of Holdfast. Import it there."
+            )
         if await self._server.store.versions_of([row.key]):
-            raise AlreadyStored(f"Instance {row.id} exists. Delete it first, or leave it as it is.")
+            raise AlreadyStored(f"Instance {row.id} already exists. Delete it before the import.")
         check_export(packed.export)
         await self._adopt(row, packed.definition, who)
         await self._server.store.import_instance(packed.export)
         return ImportedInstance(id=row.id, position=row.version)
 
     async def _adopt(self, row: InstanceRow, packed: PackedDefinition, who: Principal) -> None:
-        """The content that the instance pins, as a version of its own where it is not here yet: who brings it writes it."""
+        """Stores the pinned content as a new version if it is missing here; this needs the permission to write definitions."""
         store, tenant = self._server.store, self._server.tenant
         if await store.load_content(tenant, row.content) is not None:
             return
@@ -68,10 +72,10 @@ class InstanceTransfer:
         document = packed.document.encode()
         if packed.origin is Origin.CODE:
             raise DefinitionError(
-                f"'{row.definition_id}' is a workflow in Python code. Serve it here as well: holdfast serve MODULE:NAME."
+                f"'{row.definition_id}' is a workflow in Python code. Serve the code here too: holdfast serve MODULE:NAME."
             )
         if content_hash(document) != row.content:
-            raise InvalidState("The definition in this file is not the one that the instance runs.")
+            raise InvalidState("The definition in this file does not match the instance. Export the instance again.")
         taken = await store.find_version(tenant, row.definition_id, row.definition_version)
         latest = await store.find_version(tenant, row.definition_id, Which.LATEST)
         number = row.definition_version if taken is None else (latest or taken).version + 1

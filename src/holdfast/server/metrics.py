@@ -13,6 +13,6 @@ router = Routes(tags=["health"])
 
 @router.get("/metrics", dependencies=[requires("operations:read", without_store=True)], include_in_schema=False)
 async def metrics(request: Request, server: Server) -> Response:
-    """In the format that the scraper asks for."""
+    """Metrics in the format that the scraper accepts."""
     body, kind = await server.metrics.written(request.headers.get("accept", ""))
     return Response(body, headers={"content-type": kind})

@@ -1,4 +1,4 @@
-"""What stands around all routes: opening on the first request, base path, limits, headers. Plain ASGI, for speed."""
+"""ASGI middleware around all routes: open on first request, base path, body limit, security headers. Plain ASGI, for speed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADERS = (
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
-"""As ASGI takes them: names in lower case."""
+"""Encoded for ASGI: names in lower case."""
 
 
 def wrapped(api: FastAPI, backend: Backend) -> Entrance:
@@ -48,7 +48,7 @@ def wrapped(api: FastAPI, backend: Backend) -> Entrance:
 
 
 class Entrance:
-    """Opens the server on the first request where nobody ran its lifespan, and takes the base path off."""
+    """Opens the server on the first request if no lifespan did, and strips the base path."""
 
     def __init__(self, app: ASGIApp, api: FastAPI, backend: Backend) -> None:
         self._app = app
@@ -57,7 +57,7 @@ class Entrance:
         self.state = api.state
 
     async def open(self) -> None:
-        """For those who serve it without its lifespan; the first request does it as well."""
+        """For hosts that send no lifespan events; the first request opens the server as well."""
         self.state.security = await self.backend.open()
 
     async def close(self) -> None:
@@ -74,12 +74,14 @@ class Entrance:
         if base and not root.endswith(base):
             if not (path == base or path.startswith(f"{base}/")):
                 if scope["type"] == "http":
-                    await problem(404, "route.not_found", f"This server is at {base}.", path=path)(scope, receive, send)
+                    await problem(404, "route.not_found", f"This server answers below {base}.", path=path)(
+                        scope, receive, send
+                    )
                 return
-            # As a server with a root path would say it: the whole path, and how much of it is not ours.
+            # ASGI root path: the path stays whole, and root_path names its mounted part.
             scope = {**scope, "root_path": root + base}
         if scope["type"] == "http" and (other := self._other_tenant(scope)) is not None:
-            words = f"This server serves another tenant than '{other}'. Leave X-Tenant-Id out, or ask its server."
+            words = f"This server does not serve the tenant '{other}'. Omit X-Tenant-Id, or call that tenant's server."
             await problem(403, "tenant.other", words, path=path)(scope, receive, send)
             return
         if scope["type"] == "http" and not _is_for_workflows(scope) and _holds_nul(scope):
@@ -89,7 +91,7 @@ class Entrance:
         await self._app(scope if _is_for_workflows(scope) else mark_slashes(scope), receive, send)
 
     def _other_tenant(self, scope: Scope) -> str | None:
-        """The tenant that the request names, if this server does not serve it."""
+        """The tenant named by the request, if this server does not serve it."""
         for name, value in scope["headers"]:
             if name == b"x-tenant-id" and value.decode("latin-1") != self.backend.tenant:
                 return str(value.decode("latin-1"))
@@ -97,7 +99,7 @@ class Entrance:
 
 
 def _is_for_workflows(scope: Scope) -> bool:
-    """They have limits of their own, and take every character."""
+    """HTTP workflows have their own limits and accept every character."""
     return local_path(scope).startswith(f"{WORKFLOWS}/")
 
 
@@ -123,7 +125,7 @@ class SecurityHeaders:
 
 
 def _completed(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """What a workflow's own answer says stays."""
+    """Headers set by a workflow's own response win."""
     found = list(headers)
     names = {name.lower(): value for name, value in found}
     found += [pair for pair in HEADERS if pair[0] not in names]
@@ -135,7 +137,7 @@ def _completed(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
 
 
 class BodyLimit:
-    """Refuses bodies that are too large, by their header or while they come in. HTTP workflows have a limit of their own."""
+    """Refuses bodies that are too large, by their header or while they are read. HTTP workflows have their own limit."""
 
     def __init__(self, app: ASGIApp, limit_bytes: int) -> None:
         self._app = app
@@ -158,7 +160,9 @@ class BodyLimit:
                 message = await receive()
                 seen += len(message.get("body", b""))
             if seen > self._limit:
-                raise HTTPException(413, self._words())  # The one error that FastAPI lets through while it reads.
+                raise HTTPException(
+                    413, self._words()
+                )  # The only error that FastAPI does not wrap while it reads a body.
             return message
 
         await self._app(scope, receiving, send)

@@ -1,4 +1,4 @@
-"""The OpenAPI document: made of the routes, with the problem schema that all of them refer to."""
+"""The OpenAPI document, generated from the routes, with one shared problem schema."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SECURITY = {
     "api_key": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
 }
 
-DESCRIPTION = """Everything that the engine can do, from outside.
+DESCRIPTION = """HTTP API of the Holdfast workflow engine.
 
-Lists take `limit`, `cursor` and `sort` (a column, with `-` in front: descending). Errors are `application/problem+json`.
-A request with an `Idempotency-Key` is done once, however often it is sent."""
+Lists accept `limit`, `cursor` and `sort` (a column; a leading `-` sorts in descending order). Errors are
+`application/problem+json`. A request with an `Idempotency-Key` takes effect once, however often it is sent."""
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
-    """The document of this application; made once."""
+    """The document of this application; generated once."""
     if app.openapi_schema is None:
         document = get_openapi(
             title="Holdfast", version=app.version, description=DESCRIPTION, routes=app.routes, openapi_version="3.1.0"
@@ -44,7 +44,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _shared_responses(document: dict[str, Any]) -> dict[str, Any]:
-    """Problems stand in the document once each, and the routes refer to them."""
+    """Moves each problem response into the components, so that routes only refer to it."""
     shared: dict[str, Any] = {}
     for operations in document["paths"].values():
         for operation in operations.values():

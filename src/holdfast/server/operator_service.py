@@ -1,4 +1,4 @@
-"""Operator actions of the API. Each answer is the instance after the action, with its position."""
+"""Operator actions of the API. Each result is the instance after the action, with its position."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OperatorService:
         self._server = server
         self._who = who
 
-    # -- one -----------------------------------------------------------------------------------------------------------
+    # -- single instance -----------------------------------------------------------------------------------------------
 
     async def resume(self, instance_id: str, bookmark: str | None, payload: Any, key: str | None) -> InstanceResult:
         runtime = self._server.runtime
@@ -85,11 +85,11 @@ class OperatorService:
         row, result = await views.read(self._server, instance_id)
         return views.result_of(self._server, result, row.version)
 
-    # -- many ----------------------------------------------------------------------------------------------------------
+    # -- bulk ----------------------------------------------------------------------------------------------------------
 
     async def bulk(self, body: InstancesBulkRequest) -> InstancesBulkResult:
         if not body.ids and body.filter is None:
-            raise Refusal(422, "bulk.nothing", "Say which instances: ids or a filter.")
+            raise Refusal(422, "bulk.nothing", "Name the instances: send ids or a filter.")
         filter = InstanceFilter() if body.filter is None else as_filter(body.filter)
         if body.ids:
             filter = msgspec.structs.replace(filter, ids=tuple(body.ids))
@@ -108,7 +108,7 @@ class OperatorService:
         return InstancesBulkResult(changed=done.changed, unchanged=done.unchanged, failed=failed)
 
     async def _missing(self, ids: list[str]) -> list[BulkFailure]:
-        """Those that were named and are not there: who mistyped one hears of it."""
+        """Named instances that do not exist, so that a mistyped id is reported."""
         server, found = self._server, list[BulkFailure]()
         for start in range(0, len(ids), PAGE):
             keys = [InstanceKey(server.tenant, name) for name in dict.fromkeys(ids[start : start + PAGE])]

@@ -1,6 +1,6 @@
-"""Lists that are sorted here: everything that a store does not page itself is small enough to be sorted in memory.
+"""Sorting and paging in memory, for lists that are small and that the store does not page.
 
-A cursor names the last row that was seen, by sort value and id, so that a row that comes or goes moves no other.
+A cursor names the last row of a page by sort value and id, so that inserted or deleted rows shift no other row.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 LIMIT_MAX = 1000
 
-Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Rows on a page.")]
-Cursor = Annotated[str | None, Query(description="`next` of the page before.")]
-Sort = Annotated[str, Query(description="A column; `-` in front: descending.")]
+Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Maximum rows per page.")]
+Cursor = Annotated[str | None, Query(description="`next` of the previous page.")]
+Sort = Annotated[str, Query(description="Column to sort by; a leading `-` sorts in descending order.")]
 
 
 class Order(NamedTuple):
@@ -48,7 +48,7 @@ def paged(
     cursor: str | None,
     key: Callable[[T], str],
 ) -> tuple[list[T], str | None]:
-    """The page after the cursor, and the cursor of the next one."""
+    """The page after the cursor, and the cursor of the next page."""
     order = read_sort(sort, columns)
 
     def place(item: T) -> tuple[Any, ...]:
@@ -66,7 +66,7 @@ def paged(
 
 
 def comparable(value: Any) -> tuple[int, Any]:
-    """None first, then values of one kind; whatever has no order of its own is compared as text."""
+    """None first, then values of one kind; values without an order compare as text."""
     if value is None:
         return (0, "")
     if isinstance(value, bool | int | float):

@@ -1,4 +1,4 @@
-"""Trying things out: what an expression gives, what one activity does. Nothing is kept."""
+"""Preview of expressions and single activities. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PREVIEW_ID = "preview"
 
 
 async def preview(server: Backend, body: PreviewRequest) -> PreviewResult:
-    """Evaluated by a workflow of one activity, whose variables have the given values: the same sandbox and limits."""
+    """Runs a workflow of one activity whose variables have the given values: same sandbox, same limits."""
     variables, inputs = dict(body.variables), dict(body.inputs)
     if body.instance_id is not None:
         _, result = await views.read(server, body.instance_id)
@@ -33,7 +33,7 @@ async def preview(server: Backend, body: PreviewRequest) -> PreviewResult:
         known = {name: scope[slot] for name, slot in scope[1].inputs.items()}
         variables, inputs = {**result.variables, **variables}, {**known, **inputs}
     if body.language == "code":
-        return PreviewResult(error="Trusted code is part of a program and cannot be typed in.")
+        return PreviewResult(error="Trusted code is part of a program and cannot be previewed.")
     if body.language not in server.engine.registry.languages:
         return PreviewResult(error=f"There is no language '{body.language}'.")
     try:

@@ -1,7 +1,7 @@
-"""Errors as answers: one table from error class to status and code, and `application/problem+json` made of it.
+"""Errors as `application/problem+json`: one table maps error classes to status and code.
 
-The nearest class of an error's ancestry counts. What is not in the table is our own fault: 500, and a log entry instead of
-details.
+The nearest ancestor class in the table applies. An error that is not in the table is a bug of Holdfast: it answers 500, with
+the details in the log instead of the response.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
 TABLE: Mapping[type[Exception], Answer] = {
     errors.HoldfastError: Answer(400, "refused"),
-    # what was written or given
+    # definitions and input
     errors.DefinitionError: Answer(422, "definition.refused"),
     errors.InvalidDefinition: Answer(422, "definition.invalid"),
     errors.CompositionCycle: Answer(422, "definition.cycle"),
@@ -70,7 +70,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.VariableNotFound: Answer(422, "variable.not_found"),
     errors.AlreadyStored: Answer(409, "already_stored"),
     errors.DeletionRefused: Answer(409, "instance.not_deletable"),
-    # who asks
+    # authentication
     errors.AccessError: Answer(403, "access.refused"),
     errors.NotSignedIn: Answer(401, "access.not_signed_in"),
     errors.PermissionDenied: Answer(403, "access.denied"),
@@ -84,7 +84,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.TaskNotYours: Answer(403, "task.not_yours"),
     errors.AnswerRefused: Answer(422, "task.answer_refused"),
     errors.ScheduleNotFound: Answer(404, "schedule.not_found"),
-    # what carries and keeps
+    # transport and store
     errors.PersistenceError: Answer(500, "store.refused"),
     errors.UndecodablePayload: Answer(500, "store.undecodable"),
     errors.StoreError: Answer(503, "store.unavailable"),
@@ -92,14 +92,14 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.PluginError: Answer(500, "internal"),
     errors.SettingsError: Answer(422, "setting.refused"),
 }
-"""Error class → status and code. A class that is not named here answers as its parent does."""
+"""Error class → status and code. A class that is missing here answers as its parent does."""
 
 DETAILS_HIDDEN_FROM = 500
-"""From here on the details stay in the log."""
+"""Status whose details are only logged."""
 
 
 class Refusal(Exception):
-    """A refusal that only the server knows: a missing resource of its own, a lost update, a body that is too large."""
+    """An error of the server itself, such as a missing resource, a lost update or a body that is too large."""
 
     def __init__(
         self,
@@ -163,15 +163,15 @@ def as_finding(item: Finding) -> dict[str, Any]:
 
 
 def respond(error: Exception, path: str | None = None) -> Response:
-    """The answer that an error gets."""
-    if isinstance(error, ClientDisconnect):  # Nobody hears it, and nothing of ours failed.
-        return problem(400, "request.incomplete", "The connection ended before the request did.", path=path)
+    """The response to an error."""
+    if isinstance(error, ClientDisconnect):  # The client is gone, and nothing failed on this side.
+        return problem(400, "request.incomplete", "The connection closed before the request was complete.", path=path)
     if isinstance(error, Refusal):
         return problem(error.status, error.code, str(error), path=path, findings=error.findings, headers=error.headers)
     status, code = answer_for(error)
     if status == DETAILS_HIDDEN_FROM:
         logger.error("a request to %s failed", path, exc_info=error)
-        return problem(status, code, "The server failed. Its log says why.", path=path)
+        return problem(status, code, "Internal server error. The server's log has the details.", path=path)
     found = getattr(error, "problems", ())
     return problem(
         status,
@@ -213,10 +213,10 @@ async def _framework(request: Request, error: Exception) -> Response:
 
 
 def _finding(item: Mapping[str, Any], request: Request) -> dict[str, Any]:
-    """What FastAPI found, in words where its own do not help."""
+    """A validation error of FastAPI, with a clearer message for common mistakes."""
     place, message = tuple(item["loc"]), str(item["msg"])
     if item["type"] == "json_invalid":
-        message = f"The body is not JSON: {item['ctx']['error']} at character {place[-1]}. Correct it there."
+        message = f"The body is not JSON: {item['ctx']['error']} at character {place[-1]}. Correct the body."
         place = place[:-1]
     elif item["type"] == "extra_forbidden":
         known = _fields_of(request) if len(place) == 2 else []
@@ -228,7 +228,7 @@ def _finding(item: Mapping[str, Any], request: Request) -> dict[str, Any]:
 
 
 def _fields_of(request: Request) -> list[str]:
-    """What the body of that route may hold."""
+    """Field names of the route's body."""
     body = getattr(request.scope.get("route"), "body_field", None)
     model = getattr(getattr(body, "field_info", None), "annotation", None)
     models = [model, *get_args(model)]

@@ -1,8 +1,8 @@
-"""Routes side by side on the application itself.
+"""Flat routes on the application itself.
 
-`include_router` of newer FastAPI keeps routers nested and looks through all of them twice for each request; flat routes are
-found once. So a file of routes only notes them down (`Routes`, with the decorators of an `APIRouter`), and each is made once
-in a process, under its whole path.
+`include_router` of newer FastAPI versions keeps routers nested and searches all of them twice per request; flat routes are
+searched once. So a module of routes only records them (`Routes`, with the decorators of an `APIRouter`), and each route is
+built once per process, under its full path.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Routes:
         return self._add("GET", path, options)
 
     def probe(self, path: str, **options: Any) -> Callable[[F], F]:
-        """`GET`, and `HEAD` for load balancers, which ask that way; the server leaves the body out. The document tells of one."""
+        """`GET`, plus `HEAD` for load balancers, which the OpenAPI document omits; the server drops the body."""
 
         def decorate(endpoint: F) -> F:
             self._add("HEAD", path, {**options, "include_in_schema": False})(endpoint)

@@ -1,11 +1,11 @@
-"""The door: who comes in, and what each route asks of them.
+"""Authentication and authorization: the principal of a request, and the permission that each route requires.
 
-A route names its permission once: `dependencies=[requires("definitions:read")]`, or, where it wants to know who asks,
-`who: Annotated[Principal, requires("definitions:read")]`. `signed_in` asks only that somebody is known, `public` says
-aloud that a route is open to everyone. A test walks all routes and fails on one that says nothing.
+A route names its permission once: `dependencies=[requires("definitions:read")]`, or, if it needs the principal,
+`who: Annotated[Principal, requires("definitions:read")]`. `signed_in` accepts every known principal, `public` marks a route
+as open to everyone. A test walks all routes and fails on a route without any of them.
 
-Without sign-in everybody is an admin, so only this machine may ask: the other side's address must be loopback, and the
-Host and Origin headers must name this machine, since a page from elsewhere could otherwise have a browser ask in its name.
+Without sign-in every caller is an admin, so only this machine may call: the client's address must be loopback, and the Host
+and Origin headers must name this machine. Otherwise a foreign page could send requests through the user's browser.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 def _host_in(address: str) -> str | None:
-    """None where it cannot be read: that is nobody's host."""
+    """None if the address cannot be parsed."""
     try:
         return urlsplit(address).hostname
     except ValueError:
@@ -48,42 +48,42 @@ def _host_in(address: str) -> str | None:
 
 
 def check_open_address(host: str) -> None:
-    """Refuse to serve without sign-in on an address that others can reach."""
+    """Refuse to serve without sign-in on an address that other machines can reach."""
     if not is_loopback(host):
         raise SettingsError(
-            f"Without sign-in the server binds to this machine only, not to '{host}'. "
+            f"Without sign-in the server binds only to this machine, not to '{host}'. "
             "Use 127.0.0.1, or leave sign-in on."
         )
 
 
 class LoopbackAdmin:
-    """An authenticator that lets everyone on this machine in, as an admin."""
+    """An authenticator that treats every caller on this machine as an admin."""
 
     async def authenticate(self, request: RequestFacts) -> Principal | None:
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         is_here = is_loopback(request.client) and is_loopback(_host_in(f"//{host}"))
         if not is_here or (origin is not None and not is_loopback(_host_in(origin))):
             raise NotSignedIn(
-                "This server runs without sign-in and answers this machine only, by the name 127.0.0.1 or localhost."
+                "This server runs without sign-in and answers only this machine, as 127.0.0.1 or localhost."
             )
         return LOCAL
 
 
 class Security:
-    """Asks the authenticators in their order."""
+    """Tries the authenticators in order."""
 
     def __init__(
         self, authenticators: Sequence[Authenticator], *, accounts: Accounts | None = None, mode: str = "password"
     ) -> None:
         self.authenticators = tuple(authenticators)
         self.accounts = accounts
-        """For the routes of sign-in and accounts; None where others keep them."""
+        """For the routes of sign-in and accounts; None if accounts are managed elsewhere."""
         self.mode = mode
-        """`password` or `none`; what `/api/auth/info` tells."""
+        """`password` or `none`, as reported by `/api/auth/info`."""
 
     @classmethod
     def of_accounts(cls, accounts: Accounts) -> Security:
-        """Users and API keys of the store."""
+        """Users and API keys in the store."""
         return cls([accounts], accounts=accounts)
 
     @classmethod
@@ -99,7 +99,7 @@ class Security:
         return None
 
     def remembered(self, request: RequestFacts) -> Principal | None:
-        """Who this was when the store was there, for answers that need none."""
+        """The cached principal, for responses that need no store while it is unavailable."""
         return None if self.accounts is None or self.mode == "none" else self.accounts.cached_principal(request)
 
 
@@ -115,7 +115,7 @@ def facts_of(scope: Scope) -> RequestFacts:
 
 
 async def who_asks(connection: HTTPConnection) -> Principal | None:
-    """The principal of this request, asked for once."""
+    """The principal of this request, authenticated once."""
     state = connection.state
     if not hasattr(state, "principal"):
         security: Security = connection.app.state.security
@@ -125,8 +125,8 @@ async def who_asks(connection: HTTPConnection) -> Principal | None:
 
 
 async def admit(connection: HTTPConnection, permission: str, *, without_store: bool = False) -> Principal:
-    """The principal, who has that permission; raises `NotSignedIn` or `PermissionDenied`. `without_store` lets those in whom
-    the store, now away, has known within the hour."""
+    """The principal with this permission; raises `NotSignedIn` or `PermissionDenied`. `without_store` also accepts principals
+    that were authenticated within the last hour while the store is unavailable."""
     try:
         found = await who_asks(connection)
     except StoreUnavailable:
@@ -148,14 +148,14 @@ def admitted(principal: Principal | None, permission: str) -> Principal:
 def accounts_of(connection: HTTPConnection) -> Accounts:
     accounts: Accounts | None = connection.app.state.security.accounts
     if accounts is None:
-        raise AccountNotFound("account store here; this server takes its users from elsewhere:", "accounts")
+        raise AccountNotFound("account store here; this server uses external accounts:", "accounts")
     return accounts
 
 
 def requires(permission: str, *, without_store: bool = False) -> Any:
-    """A dependency: the caller must have this permission; gives the `Principal`. `without_store`: see `admit`."""
+    """A dependency: the caller needs this permission; returns the `Principal`. `without_store`: see `admit`."""
     if permission not in PERMISSIONS and permission != SIGNED_IN:
-        raise ValueError(f"There is no permission '{permission}'. There are: {', '.join(PERMISSIONS)}.")
+        raise ValueError(f"Unknown permission '{permission}'. Known: {', '.join(PERMISSIONS)}.")
 
     async def ask(connection: HTTPConnection) -> Principal:
         return await admit(connection, permission, without_store=without_store)
@@ -164,12 +164,12 @@ def requires(permission: str, *, without_store: bool = False) -> Any:
 
 
 def signed_in() -> Any:
-    """A dependency: anyone who is known; gives the `Principal`."""
+    """A dependency: any authenticated caller; returns the `Principal`."""
     return requires(SIGNED_IN)
 
 
 def public() -> Any:
-    """A dependency that asks nothing: it only says that the route is meant to be open."""
+    """A dependency without a check: it marks the route as intentionally open."""
 
     async def ask() -> None:
         return None
@@ -178,14 +178,14 @@ def public() -> Any:
 
 
 def marked(dependency: Callable[..., Any], permission: str) -> Callable[..., Any]:
-    """So that the walk over all routes can see what each asks for."""
+    """Marks the dependency, so that `permissions_of` can read the permission of a route."""
     dependency.permission = permission  # type: ignore[attr-defined]
     return dependency
 
 
 def permissions_of(route: Any) -> frozenset[str]:
-    """What a FastAPI route asks for: permissions, `*` for anyone signed in, the empty text for public; nothing at all if it
-    does not say."""
+    """Permissions that a FastAPI route requires: `*` for any signed-in caller, the empty string for public; an empty set if the
+    route declares none."""
 
     def search(dependant: Any) -> Iterator[str]:
         found = getattr(dependant.call, "permission", None)

@@ -1,4 +1,4 @@
-"""Starting instances for people who ask from outside: what the request says, as a dispatch."""
+"""Start requests of API callers, translated into dispatches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from holdfast.settings import parse_duration
 
 
 class StartContext(NamedTuple):
-    """Who asks, and what their headers say."""
+    """Principal and relevant headers of a start request."""
 
     who: Principal
     idempotency_key: str | None = None
@@ -33,14 +33,14 @@ class Starter:
         self._context = context
 
     async def execute(self, definition_id: str, body: StartRequest) -> tuple[ExecuteResult, bool]:
-        """The result, and whether it came to rest in time."""
+        """The result, and whether the instance came to rest in time."""
         server = self._server
         dispatched, answer = await server.runtime.inline.begin(self._request(definition_id, body))
         if answer is not None and answer.result is not None and answer.version and answer.result.status.at_rest:
             return self._told(answer.result, answer.version, existing=False), True
         name = self._named(dispatched)
         existing = bool(dispatched.existing)
-        # Who sends a request again waits as the first time. Somebody else's instance, in a place for one, is not waited for.
+        # A repeated request waits like the first one. The instance of another caller in the activation slot is not awaited.
         is_others = existing and self._context.idempotency_key is None
         is_settled = is_others or await settled(server, name, server.engine.settings.execute_wait)
         row, result = await views.read(server, name)
@@ -62,7 +62,7 @@ class Starter:
     def _named(self, answer: Dispatched) -> str:
         name = answer.instance_id
         if name is None or answer.deleted:
-            raise Refusal(409, "idempotency.deleted", "The instance that this key started was deleted since.")
+            raise Refusal(409, "idempotency.deleted", "The instance started with this key was deleted. Use a new key.")
         return name
 
     def _request(self, definition_id: str, body: StartRequest) -> DispatchDefinition:
@@ -93,4 +93,6 @@ def duration(text: str) -> timedelta:
     try:
         return parse_duration(text)
     except (ValueError, TypeError, OverflowError) as error:
-        raise Refusal(422, "duration.invalid", f"'{text}' is no duration. Write 10s, 5m, 2h, 1d or PT1M30S.") from error
+        raise Refusal(
+            422, "duration.invalid", f"'{text}' is not a duration. Write 10s, 5m, 2h, 1d or PT1M30S."
+        ) from error

@@ -1,7 +1,7 @@
-"""The Studio: files that were built into the package, with `index.html` for every address that its router knows.
+"""The Studio: static files built into the package, with `index.html` for every path of its router.
 
-Files under `assets/` carry a hash in their names and never change; everything else is asked for again each time. A file
-that lies beside its name with `.br` or `.gz` is sent compressed to those who take it.
+Files under `assets/` carry a hash in their names and are cached as immutable; all other files are revalidated. A file with
+a `.br` or `.gz` sibling is sent compressed to clients that accept the encoding.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from holdfast.server.problems import problem
 
 FOLDER = Path(__file__).parent / "studio"
 RESERVED_PREFIXES = ("api", "workflows", "health", "metrics")
-"""First parts of addresses that are no page of the Studio: unknown ones below are 404."""
+"""First path segments that belong to the API: unknown paths below them are 404, not a page of the Studio."""
 MODULES = "studio-plugins"
-"""Where the modules of plugins are."""
+"""Path of the modules of plugins."""
 ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 CACHE_IMMUTABLE = "public, max-age=31536000, immutable"
 CACHE_REVALIDATE = "no-cache"
@@ -34,7 +34,7 @@ MISSING = """<!doctype html><title>Holdfast</title><h1>Holdfast</h1>
 
 
 class Studio:
-    """An ASGI application: what no route has answered."""
+    """An ASGI application: the fallback for paths that no route serves."""
 
     def __init__(
         self, base_path: str, folder: Path = FOLDER, *, modules: Mapping[str, Path] = MappingProxyType({})
@@ -51,13 +51,15 @@ class Studio:
     def _answer(self, scope: Scope) -> Response:
         path = str(scope["path"]).removeprefix(str(scope.get("root_path", ""))).strip("/")
         if scope["method"] not in {"GET", "HEAD"} or path.partition("/")[0] in RESERVED_PREFIXES:
-            return problem(404, "route.not_found", "There is nothing at this address.", path=scope["path"])
+            return problem(404, "route.not_found", "Nothing is served at this address.", path=scope["path"])
         if path == "config.json":
             return JSONResponse(
                 {"api": self._base, "plugins": list(self._modules)}, headers={"Cache-Control": CACHE_REVALIDATE}
             )
         if path in self._modules:
-            return FileResponse(self._modules[path], media_type="text/javascript", headers={"Cache-Control": CACHE_REVALIDATE})
+            return FileResponse(
+                self._modules[path], media_type="text/javascript", headers={"Cache-Control": CACHE_REVALIDATE}
+            )
         found = self._file(path)
         if found is not None and found.name != "index.html":
             return self._sent(found, Headers(scope=scope))

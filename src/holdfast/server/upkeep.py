@@ -1,4 +1,4 @@
-"""Periodic clean-up of a server: expired sessions, counted sign-in failures, and HTTP answers that were not fetched."""
+"""Periodic clean-up of a server: expired sessions, counted sign-in failures, and stored HTTP replies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE = 500
 
 
 async def sweep(store: Store, tenant: str, accounts: Accounts) -> int:
-    """Delete expired records; returns the number of deleted answers. Several processes may sweep at once."""
+    """Delete expired records; returns the number of deleted replies. Several processes may sweep at once."""
     await accounts.sweep()
     count = 0
     query = RecordQuery(tenant=tenant, kind=REPLY, due_before=await store.now(), limit=PAGE)
@@ -46,4 +46,4 @@ async def _sweep_always(runtime: Runtime, accounts: Accounts) -> None:
         try:
             await sweep(runtime.store, runtime.tenant, accounts)
         except HoldfastError:
-            runtime.log.warning("old sessions and answers could not be deleted; the next sweep tries again")
+            runtime.log.warning("cannot delete expired sessions and replies; the next sweep retries")

@@ -1,7 +1,6 @@
-"""`/api/users`, `/api/roles`, `/api/api-keys`: accounts, for those who may.
+"""`/api/users`, `/api/roles`, `/api/api-keys`: management of accounts.
 
-Nobody gives away more than they have, or takes it away: who grants a role, or touches a user, role or key, must hold every
-permission of it.
+Permissions cannot be escalated: a caller who grants a role, or changes a user, role or key, must hold every permission of it.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ async def get_user(request: Request, user: str) -> UserItem:
 
 @router.patch("/users/{user}")
 async def change_user(request: Request, who: Writer, user: str, body: UserChange) -> UserItem:
-    """What is left out stays. A new password, or switching the account off, ends the user's sessions."""
+    """Omitted fields stay unchanged. A new password, or deactivating the account, ends the user's sessions."""
     accounts = accounts_of(request)
     before = await accounts.users.get(user)
     await _check_gift(accounts, who, [*before.roles, *(body.roles or ())])
@@ -90,7 +89,7 @@ async def list_roles(request: Request) -> Page[RoleItem]:
 
 @router.put("/roles/{role}")
 async def put_role(request: Request, who: Writer, role: str, body: RoleRequest) -> RoleItem:
-    """Who changes a role must hold what it allowed before as well: others live by it."""
+    """The caller must also hold the role's current permissions, because other users depend on them."""
     accounts = accounts_of(request)
     _check_permissions(who, [*body.permissions, *await accounts.roles.permissions([role])])
     made = await accounts.roles.put(role, body.permissions)
@@ -114,7 +113,7 @@ async def list_keys(request: Request) -> Page[KeyItem]:
 
 @router.post("/api-keys", status_code=201)
 async def add_key(request: Request, who: Writer, body: NewKey) -> MadeKey:
-    """Make a key. This answer is the only place where it stands."""
+    """Create a key. Only this response contains it."""
     accounts = accounts_of(request)
     await _check_gift(accounts, who, body.roles)
     made, text = await accounts.keys.add(body.name, roles=body.roles, expires=body.expires, who=who.id)

@@ -1,4 +1,4 @@
-"""Waiting until an instance rests: it has ended, or waits for something from outside."""
+"""Wait until an instance rests: it has ended, or it waits for something external."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BUSY = frozenset({Status.PENDING.value, Status.RUNNING.value})
 
 
 async def settled(server: Backend, instance_id: str, limit: timedelta) -> bool:
-    """Whether it came to rest within the limit, on whichever node it runs."""
+    """Whether the instance came to rest within the limit, on any node."""
     try:
         async with asyncio.timeout(limit.total_seconds()):
             await _settled(server, instance_id)

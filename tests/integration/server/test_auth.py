@@ -122,7 +122,7 @@ async def test_the_first_admin_is_printed_once(serve: Serve) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "example.org", "::"])
 def test_without_sign_in_only_this_machine_is_served(host: str) -> None:
-    with pytest.raises(SettingsError, match="this machine only"):
+    with pytest.raises(SettingsError, match="only to this machine"):
         check_open_address(host)
     check_open_address("127.0.0.1")
     check_open_address("localhost")

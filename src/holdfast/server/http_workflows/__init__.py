@@ -1,4 +1,4 @@
-"""HTTP workflows: the door below `/workflows` through which requests start and wake instances."""
+"""HTTP workflows: requests below `/workflows` start and resume instances."""
 
 from __future__ import annotations
 

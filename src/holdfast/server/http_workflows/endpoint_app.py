@@ -1,6 +1,6 @@
 """The ASGI application below `/workflows`: HTTP requests that start or resume workflows.
 
-A disconnect cancels nothing: the instance runs in tasks of the node, and the request only waits.
+A disconnect cancels nothing: the instance runs in tasks of the node, and the request only waits for it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SECRET_HEADERS = frozenset({"authorization", "x-api-key", "cookie"})
 
 
 class AdmittedRequest(Struct, frozen=True, kw_only=True):
-    """A request that was let in, with what it brings."""
+    """An authorized request with its parsed payload."""
 
     request_id: str
     match: Match
@@ -49,7 +49,7 @@ class AdmittedRequest(Struct, frozen=True, kw_only=True):
     payload: Mapping[str, Any]
     principal: Principal | None = None
     guard: Guard | None = None
-    """Of its idempotency key."""
+    """Guard of the idempotency key."""
 
 
 class Accepted(Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class Accepted(Struct, frozen=True, kw_only=True):
     instance_id: str
     result: RunResult | None = None
     existing: str | None = None
-    """The instance that holds the idempotency key, the slot or the id: nothing was started."""
+    """The instance that already holds the idempotency key, the activation slot or the id; nothing was started."""
 
 
 class EndpointApp:
@@ -85,11 +85,14 @@ class EndpointApp:
         if runtime.intake.paused:
             seconds = str(round(RETRY_AFTER.total_seconds()))
             raise Refusal(
-                503, "node.paused", "This node takes no work at the moment.", headers={"Retry-After": seconds}
+                503,
+                "node.paused",
+                "This node is paused and takes no new work. Retry later, or resume the node.",
+                headers={"Retry-After": seconds},
             )
         facts, parts = facts_of(request.scope), parts_of(request.scope)
         if len(parts) > SEGMENTS_MAX or request.method not in METHODS:
-            raise Refusal(404, "route.not_found", "No workflow waits here.")
+            raise Refusal(404, "route.not_found", "No workflow waits at this address.")
         address = self._address(facts)
         matcher = Matcher(runtime)
         try:
@@ -103,13 +106,13 @@ class EndpointApp:
         for _ in range(ATTEMPTS_MAX):
             try:
                 return await self._accept(request, admitted)
-            except BookmarkNotFound:  # Somebody else woke it meanwhile: look again.
+            except BookmarkNotFound:  # Another request resumed the bookmark first: match again.
                 match = await matcher.find(parts, request.method, address)
                 await self._authorize(match, facts)
                 admitted = replace(admitted, match=match, payload={**admitted.payload, "route": dict(match.values)})
-        raise Refusal(409, "instance.conflict", "Others were faster several times in a row. Try again.")
+        raise Refusal(409, "instance.conflict", "Concurrent requests won the race several times in a row. Try again.")
 
-    # -- who, and what they bring --------------------------------------------------------------------------------------
+    # -- authorization and payload -------------------------------------------------------------------------------------
 
     def _address(self, facts: RequestFacts) -> Address:
         selectors = self._backend.runtime.services.get(HttpSelectors)
@@ -120,7 +123,7 @@ class EndpointApp:
         )
 
     async def _authorize(self, match: Match, facts: RequestFacts) -> Principal | None:
-        """Raises `NotSignedIn` or `PermissionDenied`. An open endpoint asks nobody: its callers' headers are their own."""
+        """Raises `NotSignedIn` or `PermissionDenied`. An open endpoint authenticates no caller: it may read any header."""
         endpoint = match.endpoint
         policy = endpoint.get("policy")
         if not endpoint.get("authorize") and not policy:
@@ -128,14 +131,16 @@ class EndpointApp:
         security: Security = self._api.state.security
         principal = await security.principal(facts)
         if principal is None and endpoint.get("authorize"):
-            raise NotSignedIn("This endpoint is for those who are signed in.")
+            raise NotSignedIn("This endpoint requires sign-in: send 'Authorization: Bearer …' or 'X-Api-Key: …'.")
         if policy:
             rule = self._backend.runtime.services.get(EndpointPolicies).by_name.get(policy)
             if rule is None or not await rule(principal, facts):
                 raise PermissionDenied(f"policy {policy}", "anonymous" if principal is None else principal.name)
         return principal
 
-    async def _read(self, request: Request, match: Match, address: Address, principal: Principal | None) -> AdmittedRequest:
+    async def _read(
+        self, request: Request, match: Match, address: Address, principal: Principal | None
+    ) -> AdmittedRequest:
         size_max = self._backend.engine.settings.http_request_size_max
         body = await read_body(request, match.endpoint, size_max)
         key = checked_key(request)
@@ -172,7 +177,7 @@ class EndpointApp:
             guard=None if key is None else guard_of(request, address, key, body),
         )
 
-    # -- starting and waking -------------------------------------------------------------------------------------------
+    # -- start and resume ----------------------------------------------------------------------------------------------
 
     async def _accept(self, request: Request, admitted: AdmittedRequest) -> Response:
         taken = await (self._start(admitted) if admitted.match.trigger is not None else self._resume(admitted))
@@ -181,7 +186,7 @@ class EndpointApp:
                 raise Refusal(
                     409,
                     "instance.place_taken",
-                    f"Instance {taken.existing} is there already, and this workflow allows one at a time, or its id is taken.",
+                    f"Instance {taken.existing} already exists: this workflow allows one at a time, or the id is in use.",
                     headers={"X-Workflow-Instance-Id": taken.existing},
                 )
             taken = Accepted(instance_id=taken.existing)
@@ -220,7 +225,7 @@ class EndpointApp:
         return Accepted(instance_id=match.instance_id, result=answer.result, existing=answer.existing)
 
     async def _repeated_reply(self, request: Request, facts: RequestFacts, address: Address) -> Response | None:
-        """The answer to a request that was done before, with the same key: what it met then may wait no more (rule M4)."""
+        """The stored reply to a repeated request with the same key: its bookmark may no longer exist (rule M4)."""
         key = checked_key(request)
         if key is None:
             return None
@@ -244,7 +249,7 @@ class EndpointApp:
         return None
 
     async def _keys_of(self, key: str, facts: RequestFacts) -> list[str]:
-        """Under which names it may be kept: as anybody's, and as the caller's own."""
+        """Names under which the key may be stored: shared by anonymous callers, and private to the caller."""
         security: Security = self._api.state.security
         try:
             principal = await security.principal(facts)
@@ -263,19 +268,19 @@ def mount(api: FastAPI, backend: Backend) -> None:
 
 
 def parts_of(scope: Scope) -> list[str]:
-    """The segments of the path below `/workflows`, each decoded by itself: an escaped slash is no border."""
+    """The segments of the path below `/workflows`, each decoded separately: an encoded slash does not split a segment."""
     root = scope.get("root_path", "")
     raw = scope.get("raw_path")
     path = raw.decode("latin-1") if raw is not None else scope["path"]
     if path.startswith(root):
         path = path[len(root) :]
-    else:  # A proxy took a part of it away, or wrote it otherwise.
+    else:  # A proxy stripped a prefix, or rewrote the path.
         path = scope["path"].removeprefix(root)
     return [unquote(part) for part in path.partition("?")[0].split("/") if part]
 
 
 def _query(request: Request) -> dict[str, Any]:
-    """A parameter that comes several times is a list."""
+    """A repeated parameter becomes a list."""
     found: dict[str, Any] = {}
     for name in dict.fromkeys(request.query_params.keys()):
         values: Sequence[str] = request.query_params.getlist(name)

@@ -27,7 +27,7 @@ CANDIDATES_MAX = 20
 
 
 class Address(Struct, frozen=True, kw_only=True):
-    """Whom a request names."""
+    """The instance or correlation id that a request names."""
 
     instance_id: str | None = None
     correlation_id: str | None = None
@@ -39,9 +39,9 @@ class Address(Struct, frozen=True, kw_only=True):
 
 class Match(Struct, frozen=True, kw_only=True):
     endpoint: Mapping[str, Any]
-    """What the activity said: authorize, policy, limits."""
+    """Options of the endpoint activity: authorize, policy, limits."""
     values: Mapping[str, str]
-    """Of the route's parameters."""
+    """Values of the route's parameters."""
     rank: tuple[int, ...]
     trigger: TriggerRow | None = None
     instance_id: str | None = None
@@ -53,7 +53,7 @@ class Matcher:
         self._runtime = runtime
 
     async def find(self, parts: Sequence[str], method: str, address: Address) -> Match:
-        """Raises a `Refusal` (404, 405, 409) or what the instance says."""
+        """Raises a `Refusal` (404, 405, 409), or the error of the addressed instance."""
         found = await self._any(parts, method, address)
         if not found:
             # The cached definitions may be out of date: query the epoch before the refusal.
@@ -80,7 +80,7 @@ class Matcher:
         return found
 
     async def _matches(self, parts: Sequence[str], method: str, address: Address) -> list[Match]:
-        """Those that come first: bookmarks of whom the request names, then triggers, then bookmarks of anybody."""
+        """By precedence: bookmarks of the addressed instance, then triggers, then any bookmark."""
         keys = [_wake_key(key["route"], key["method"]) for key in request_keys(parts, method)]
         if not address.is_empty and (named := await self._bookmarks(keys, parts, method, address)):
             return named
@@ -133,7 +133,7 @@ class Matcher:
             raise Refusal(
                 405,
                 "method.not_allowed",
-                f"{method} is not taken here; {', '.join(allowed)} is.",
+                f"{method} is not allowed here. Allowed: {', '.join(allowed)}.",
                 headers={"Allow": ", ".join(allowed)},
             )
         if address.instance_id is not None:
@@ -149,7 +149,7 @@ def _wake_key(route: str, method: str) -> int:
 
 
 def _in(result: RunResult, parts: Sequence[str], method: str) -> list[Match]:
-    """Endpoints that an instance waits at."""
+    """Endpoints at which an instance waits."""
     found = []
     for mark in result.bookmarks:
         if mark.name != ENDPOINT or mark.metadata.get("method") != method.lower():

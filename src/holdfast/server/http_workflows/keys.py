@@ -1,6 +1,6 @@
-"""Idempotency keys of requests to workflows (rule M4): a key belongs to method, path and address, not to what the request met.
+"""Idempotency keys of requests to workflows (rule M4). A key belongs to method, path and address, not to the matched endpoint.
 
-What it met the first time, a bookmark that is burned by now, cannot be found again; the guard of its commit can.
+The bookmark matched by the first request is consumed and cannot be found again; the guard of its commit can.
 """
 
 from __future__ import annotations
@@ -22,26 +22,30 @@ KEY_LENGTH_MAX = 200
 def checked_key(request: Request) -> str | None:
     key = request.headers.get("idempotency-key")
     if key is not None and len(key) > KEY_LENGTH_MAX:
-        raise Refusal(422, "idempotency.too_long", f"An Idempotency-Key has at most {KEY_LENGTH_MAX} characters.")
+        raise Refusal(
+            422,
+            "idempotency.too_long",
+            f"The Idempotency-Key is longer than {KEY_LENGTH_MAX} characters. Send a shorter one.",
+        )
     return key
 
 
 def own_key(key: str, principal: Principal) -> str:
-    """The answer to one caller is none of another's business."""
+    """Scopes the key to the caller, so that no caller receives the reply to another one."""
     return f"{principal.id}:{key}"
 
 
 def guard_of(request: Request, address: Address, key: str, body: Body) -> Guard:
-    """The same key with another body is refused: the body is the fingerprint."""
+    """The body is the fingerprint: the same key with another body is refused."""
     fingerprint = stimulus_hash(request.url.query, sha256(body.raw).hexdigest())
     return idempotency_key(operation="http", target=_target(request, address), key=key, fingerprint=fingerprint)
 
 
 def reply_id(request: Request, address: Address, key: str) -> str:
-    """The same for everyone who sends this key there: the reply is found by it."""
+    """Equal for all requests with this key and target, so that a repetition finds the reply."""
     return sha256(f"{key}\0{_target(request, address)}".encode()).hexdigest()[:48]
 
 
 def _target(request: Request, address: Address) -> str:
-    """Hashed: callers choose what stands in it, and not every database keeps every character."""
+    """Hashed, because callers choose the text and not every database stores every character."""
     return stimulus_hash(request.method, [request.scope["path"], address.instance_id, address.correlation_id])

@@ -1,7 +1,7 @@
 """The response to an HTTP request: the reply that the workflow wrote, sent after the commit that stores it (rule M13).
 
-The reply is in memory if the burst that took the request wrote it. Otherwise the server waits for the reply's record, which any
-node may write, or for the end of the instance. A workflow without an activity that replies is awaited only until it ends or
+The reply is in memory if the burst that accepted the request wrote it. Otherwise the server waits for the reply's record, which
+any node may write, or for the end of the instance. A workflow without a response activity is awaited only until it ends or
 suspends. At the timeout the caller receives 202 and the address of the instance.
 """
 
@@ -31,15 +31,15 @@ _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that an instance took."""
+    """A request accepted by an instance."""
 
     request_id: str
     instance_id: str
     result: RunResult | None
-    """The result of the burst that took the request, if it ran on this node now."""
+    """The result of the burst that accepted the request, if it ran on this node."""
     limit: timedelta
     keep: bool = False
-    """The record of the reply stays, for repetitions with the same key."""
+    """Keeps the record of the reply, for repetitions with the same key."""
 
 
 class Replies:
@@ -47,7 +47,7 @@ class Replies:
         self._runtime = runtime
         self._watch = watch
         self._location = location
-        """The address of instances."""
+        """Base address of instances."""
 
     async def response(self, request: Request, waiting: Waiting) -> Response:
         found = await self._found(waiting)
@@ -92,7 +92,7 @@ class Replies:
                 if seen != GONE:
                     row = await runtime.row(waiting.instance_id)
                     status, plan = Status(row.status), await runtime.plans.plan(row.content)
-                # After the row: the commit that ended the instance wrote the reply too.
+                # Read after the row: the commit that ended the instance also wrote the reply.
                 record = await runtime.store.get_record(runtime.tenant, REPLY, waiting.request_id)
                 if record is not None:
                     if not waiting.keep:
@@ -105,12 +105,12 @@ class Replies:
 
 
 def answers(plan: Plan) -> bool:
-    """Whether the workflow has an activity that could still answer."""
+    """Whether the workflow has an activity that can write a response."""
     return any(node.definition.type in RESPONSE_ACTIVITIES for node in plan.by_key.values())
 
 
 def written(request: Request, reply: HttpReply) -> Response:
-    """The reply as HTTP, with what a caller may ask of a file: parts of it, or nothing if it has it already."""
+    """The reply as an HTTP response; supports range and conditional requests for files."""
     headers = dict.fromkeys(name for name, _ in reply.headers)
     response = Response(content=reply.body, status_code=reply.status, media_type=reply.content_type)
     for name in headers:
@@ -130,7 +130,7 @@ def written(request: Request, reply: HttpReply) -> Response:
 
 
 def _is_range(first: str, last: str) -> bool:
-    """What is none is not refused but left aside, as the standard says."""
+    """An invalid range is ignored, not refused, as RFC 9110 requires."""
     return bool(first or last) and not (first and last and int(last) < int(first))
 
 

@@ -1,4 +1,4 @@
-"""What a request brings: its body, read within the endpoint's limits and turned into values of a workflow."""
+"""Request bodies of HTTP workflows: read within the endpoint's limits and converted into workflow values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from holdfast.server.problems import Refusal
 FIELDS_MAX = 1_000
 FILES_MAX = 100
 DEPTH_MAX = 90
-"""Of JSON: values hold a hundred levels, and the body is a part of one."""
+"""Nesting limit of JSON: workflow values allow 100 levels, and the body is nested inside one."""
 
 
 class Body(Struct, frozen=True, kw_only=True):
@@ -27,20 +27,24 @@ class Body(Struct, frozen=True, kw_only=True):
     content_type: str = ""
     files: tuple[dict[str, Any], ...] = ()
     outcome: str | None = None
-    """What is wrong with it, where the endpoint wants to hear of it instead of a refusal."""
+    """Validation error that the endpoint handles as an outcome instead of a refusal."""
     raw: bytes = b""
 
 
 async def read_body(request: Request, endpoint: Mapping[str, Any], size_max: int) -> Body:
-    """Raises a `Refusal`: 400 for what is malformed, 413 and 415 for what the endpoint does not take."""
+    """Raises a `Refusal`: 400 for a malformed body, 413 and 415 for a body that the endpoint does not accept."""
     exposed = endpoint.get("exposed") or ()
     if request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refusal(415, "body.encoding", "Compressed bodies are not taken. Send it plain.")
+        raise Refusal(415, "body.encoding", "Compressed bodies are not accepted. Send the body uncompressed.")
     raw = await _read(request, int(endpoint.get("request_size_limit") or size_max))
     if raw is None:
         if TOO_LARGE in exposed:
             return Body(outcome=TOO_LARGE)
-        raise Refusal(413, "body.too_large", "The request is larger than this endpoint takes.")
+        raise Refusal(
+            413,
+            "body.too_large",
+            "The body is larger than this endpoint accepts. Send less, or raise the endpoint's limit.",
+        )
     if not raw:
         return Body()
     kind, parameters = _content_type(request.headers)
@@ -52,7 +56,7 @@ async def read_body(request: Request, endpoint: Mapping[str, Any], size_max: int
 
 
 async def _read(request: Request, limit: int) -> bytes | None:
-    """None if it is too large: by its header, or while it comes in."""
+    """None if the body is too large, by its header or while it is read."""
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > limit:
         return None
@@ -73,21 +77,21 @@ def _content_type(headers: Headers) -> tuple[str, dict[str, str]]:
 
 
 def _parsed(raw: bytes, kind: str, charset: str) -> Any:
-    """JSON as data, forms as a dict, text as text, the rest as bytes."""
+    """JSON as data, forms as a dict, text as a string, everything else as bytes."""
     if kind == "application/json" or kind.endswith("+json"):
         try:
             return _shallow(json.loads(raw, parse_constant=_no_constant), raw)
         except (ValueError, RecursionError) as error:
-            raise Refusal(400, "body.malformed", f"The body is no JSON: {error}.") from error
+            raise Refusal(400, "body.malformed", f"The body is not JSON: {error}.") from error
     is_form = kind == "application/x-www-form-urlencoded"
     if not (is_form or kind.startswith("text/") or kind.endswith("xml")):
         return raw
     try:
         text = raw.decode(charset)
     except LookupError as error:
-        raise Refusal(415, "body.charset", f"There is no charset '{charset}'. Send utf-8.") from error
+        raise Refusal(415, "body.charset", f"Unknown charset '{charset}'. Send UTF-8.") from error
     except UnicodeError as error:
-        raise Refusal(400, "body.malformed", f"The body is not {charset}: {error}.") from error
+        raise Refusal(400, "body.malformed", f"The body is not valid {charset}: {error}.") from error
     if not is_form:
         return text
     try:
@@ -97,7 +101,7 @@ def _parsed(raw: bytes, kind: str, charset: str) -> Any:
 
 
 def _shallow(value: Any, raw: bytes) -> Any:
-    """The value itself, if a workflow can keep it."""
+    """The value itself, if it is shallow enough for a workflow value."""
     if raw.count(b"[") + raw.count(b"{") <= DEPTH_MAX:
         return value
     level = [value]
@@ -114,11 +118,11 @@ def _shallow(value: Any, raw: bytes) -> Any:
 
 
 def _no_constant(text: str) -> Any:
-    raise ValueError(f"{text} is not a number of JSON")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A field that comes several times is a list."""
+    """A repeated field becomes a list."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name not in found:
@@ -161,7 +165,7 @@ async def _multipart(headers: Headers, raw: bytes) -> tuple[dict[str, Any], list
 
 
 def _judged(files: list[dict[str, Any]], endpoint: Mapping[str, Any], exposed: Any) -> str | None:
-    """What is wrong with the files: an outcome where the endpoint wants it, a refusal otherwise."""
+    """Checks the files: an outcome if the endpoint exposes one, a refusal otherwise."""
     size_max = endpoint.get("file_size_limit")
     allowed, blocked = _extensions(endpoint, "allowed"), _extensions(endpoint, "blocked")
     types = [str(item).lower() for item in endpoint.get("allowed_mime_types") or ()]

@@ -1,1 +1,1 @@
-"""Live updates: who follows instances and lists hears what changes, wherever it changes."""
+"""Live updates: subscribers of instances and lists receive changes made on any node."""

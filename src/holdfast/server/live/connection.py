@@ -1,6 +1,6 @@
-"""One WebSocket: who it is, what they follow, and the messages to them.
+"""One WebSocket connection: authentication, subscriptions, and the messages sent to the client.
 
-    → {"op": "auth", "token": …}                  where the address or a header did not say who asks
+    → {"op": "auth", "token": …}                  if neither URL nor header carried credentials
     → {"op": "subscribe", "id": "s1", "topic": "instance", "key": …, "after": version?}
     ← {"id": "s1", "kind": "state", "version": 3, "data": …}
     ← {"id": "s1", "kind": "change", "version": 4, "data": …}
@@ -8,8 +8,8 @@
     → {"op": "unsubscribe", "id": "s1"}
     ↔ {"op": "ping"} is answered with {"op": "pong"}
 
-Sending waits for the other side. Meanwhile nothing piles up: a subscription makes its next message only when the one before
-has left, of what is true by then.
+Sending applies back-pressure, and no messages queue up: a subscription makes its next message only after the previous one
+was sent, from the state at that time.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ PATH = "/api/live"
 SUBSCRIPTIONS_MAX = 200
 MESSAGE_MAX = 65_536
 PING_INTERVAL = timedelta(seconds=30)
-"""How often the other side is pinged, and its session is looked at again."""
+"""Interval of pings and of the check that the session is still valid."""
 STORE_RETRY_DELAY = timedelta(seconds=1)
-"""How long to wait for a store that is away."""
+"""Delay before a retry while the store is unavailable."""
 NOT_SIGNED_IN, MISBEHAVED, TRY_AGAIN = 4401, 4400, 1013
 REASON_BYTES_MAX = 120
-"""A frame that closes has little room."""
+"""Limit of a WebSocket close reason: the protocol allows 123 bytes."""
 
 
 class ClientMessage(msgspec.Struct, frozen=True):
-    """What a client says."""
+    """A message from the client."""
 
     op: str
     id: str = ""
@@ -83,7 +83,7 @@ class Connection:
         self._sending = asyncio.Lock()
 
     async def run(self) -> None:
-        """Until either side ends it."""
+        """Runs until either side closes the connection."""
         token = self._facts.query.get("token")
         await self._socket.accept()
         watchman = asyncio.create_task(self._look_after())
@@ -97,8 +97,8 @@ class Connection:
         except NotSignedIn as error:
             await self._close(NOT_SIGNED_IN, str(error))
         except (msgspec.DecodeError, msgspec.ValidationError, KeyError) as error:
-            await self._close(MISBEHAVED, f"No message of this protocol: {error}")
-        except HoldfastError as error:  # The store, which knows who asks, is away.
+            await self._close(MISBEHAVED, f"Not a message of this protocol: {error}")
+        except HoldfastError as error:  # The store, which holds the accounts, is unavailable.
             await self._close(TRY_AGAIN, str(error))
         finally:
             tasks = [watchman, *(one.task for one in self._following.values())]
@@ -106,10 +106,10 @@ class Connection:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    # -- who -----------------------------------------------------------------------------------------------------------
+    # -- authentication ------------------------------------------------------------------------------------------------
 
     async def _recognise(self, token: str | None = None) -> Principal | None:
-        """Raises `NotSignedIn` where credentials are wrong; none at all may still come."""
+        """Raises `NotSignedIn` for wrong credentials; None without credentials, which may still follow."""
         if token:
             headers = {**self._facts.headers, "authorization": f"Bearer {token}"}
             self._facts = replace(self._facts, headers=headers)
@@ -117,7 +117,7 @@ class Connection:
         return self._principal
 
     async def _look_after(self) -> None:
-        """Ping, and end the connection of somebody whose session has ended, or what they follow and may see no more."""
+        """Pings, closes the connection when its session ends, and ends subscriptions whose permission was revoked."""
         while True:
             await asyncio.sleep(PING_INTERVAL.total_seconds())
             try:
@@ -127,7 +127,7 @@ class Connection:
             except NotSignedIn as error:
                 await self._close(NOT_SIGNED_IN, str(error))
                 return
-            except HoldfastError:  # The store is away: the next look will tell.
+            except HoldfastError:  # The store is unavailable: check again next time.
                 continue
             except (WebSocketDisconnect, RuntimeError):
                 return
@@ -141,7 +141,7 @@ class Connection:
                 task.cancel()
                 await self._refuse(name, PermissionDenied(permission, principal.name))
 
-    # -- what they say -------------------------------------------------------------------------------------------------
+    # -- client messages -----------------------------------------------------------------------------------------------
 
     async def _hear(self, text: str) -> None:
         if len(text) > MESSAGE_MAX:
@@ -156,7 +156,7 @@ class Connection:
         elif said.op == "ping":
             await self._send({"op": "pong"})
         elif said.op != "pong":
-            raise msgspec.ValidationError(f"there is no op '{said.op}'")
+            raise msgspec.ValidationError(f"unknown op '{said.op}'")
 
     async def _subscribe(self, said: ClientMessage) -> None:
         self._end(said.id)
@@ -166,7 +166,7 @@ class Connection:
             await self._refuse(said.id, error)
             return
         if not is_there or len(self._following) >= SUBSCRIPTIONS_MAX:
-            why = "Too many subscriptions." if is_there else f"There is no topic '{said.topic}' of that key."
+            why = "Too many subscriptions." if is_there else f"There is no topic '{said.topic}' with this key."
             await self._send({"id": said.id, "kind": "error", "code": "subscription.refused", "message": why})
             return
         task = asyncio.create_task(self._follow(said))
@@ -185,7 +185,7 @@ class Connection:
             raise NotSignedIn("Sign in first: send {op: auth, token}.")
         if not self._principal.may(permission):
             raise PermissionDenied(permission, self._principal.name)
-        storable(said.key, "key")  # One look is for all who watch: nobody may break it.
+        storable(said.key, "key")  # All watchers share one query, which an unstorable key would break.
         if said.topic == "instances":
             return topics.follow_instances(self._backend, self._renderings, said.key)
         if not said.key:
@@ -195,12 +195,12 @@ class Connection:
         return topics.follow_instance(self._backend, self._renderings, said.key, said.after)
 
     async def _follow(self, said: ClientMessage) -> None:
-        """To the end; where the store is away, on from the version that was told last as soon as it is back."""
+        """Runs to the end of the subscription. After a store outage it continues from the last version sent."""
         quoted = msgspec.json.encode(said.id).decode()
         while True:
             try:
                 source = self._source(said)
-                assert source is not None  # as it was when it was asked for
+                assert source is not None  # checked when the subscription was made
                 async with contextlib.aclosing(source) as messages:  # type: ignore[type-var]  # all of ours are generators
                     async for item in messages:
                         text = item.text(quoted)
@@ -214,7 +214,7 @@ class Connection:
                 await self._refuse(said.id, error)
                 return
             except (WebSocketDisconnect, RuntimeError):
-                return  # The other side is gone; the reading end notices.
+                return  # The client disconnected; the reading task handles it.
 
     async def _refuse(self, name: str, error: HoldfastError) -> None:
         code = answer_for(error).code
@@ -230,25 +230,25 @@ class Connection:
 
 
 def is_from_here(socket: WebSocket, origins: str) -> bool:
-    """A browser says which page opened the socket; a page from elsewhere must not speak in its user's name."""
+    """The Origin header names the page that opened the socket; a foreign page must not act with its user's session."""
     origin = socket.headers.get("origin")
     if origin is None:
         return True
     allowed = {item.strip() for item in origins.split(",") if item.strip()}
     try:
         return origin in allowed or urlsplit(origin).netloc == socket.headers.get("host", "")
-    except ValueError:  # no address at all
+    except ValueError:  # not a URL
         return False
 
 
 def mount(api: FastAPI, backend: Backend) -> None:
-    """Put the socket into the application, at `/api/live`."""
+    """Mount the socket at `/api/live`."""
 
     renderings = Renderings(backend)
 
     async def live(socket: WebSocket) -> None:
         if not is_from_here(socket, backend.engine.settings.cors_origins):
-            await socket.close(1008, "This page may not open a connection here.")
+            await socket.close(1008, "Connections from this origin are not allowed.")
             return
         await Connection(socket, backend, renderings, socket.app.state.security).run()
 

@@ -1,4 +1,4 @@
-"""What subscribers are sent, made once for all of them: a thousand who follow one instance cost one read per change."""
+"""Messages to subscribers, rendered once and shared: a thousand subscribers of one instance cost one read per change."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ KEPT_MAX = 256
 TEXTS_MAX = 4
 LIST_MAX = 100
 CHANGES_MAX = 100
-"""Commits that are sent one by one; who is further behind gets the state."""
+"""Commits sent one by one; a subscriber further behind gets the state."""
 
 
 class Rendering(msgspec.Struct, frozen=True):
-    """One message: everything but the subscriber's own id."""
+    """One message without the subscriber's own id."""
 
     kind: str
     version: int
     data: bytes
     """JSON."""
     texts: dict[str, str] = {}
-    """The whole message by the subscriber's id: most who follow the same thing call it the same."""
+    """Encoded messages by subscription id: most subscribers of one topic use the same id."""
 
     def text(self, quoted_id: str) -> str:
         found = self.texts.get(quoted_id)
@@ -49,7 +49,7 @@ class Renderings:
         self._kept: OrderedDict[Hashable, asyncio.Future[Any]] = OrderedDict()
 
     async def state(self, instance_id: str, version: int) -> Rendering:
-        """The instance as it is, at that version or later."""
+        """The current instance, at this version or later."""
 
         async def make() -> Rendering:
             backend = self._backend
@@ -62,8 +62,8 @@ class Renderings:
         return found
 
     async def changes(self, instance_id: str, after: int, version: int) -> list[Rendering]:
-        """What each commit above `after` brought, up to `version` at least; the last one tells how the instance is now. The
-        state alone if there are too many."""
+        """One change per commit above `after`, up to `version` at least; the last one has the current summary. The state alone if
+        there are too many commits."""
 
         async def make() -> list[Rendering]:
             backend = self._backend
@@ -91,7 +91,7 @@ class Renderings:
         return found
 
     async def listing(self, definition_id: str | None) -> tuple[list[dict[str, Any]], dict[str, int]]:
-        """The latest instances of a definition, or of all, and how many there are of each status."""
+        """The latest instances of a definition, or of all definitions, and the counts by status."""
 
         async def make() -> tuple[list[dict[str, Any]], dict[str, int]]:
             store, tenant = self._backend.store, self._backend.tenant
@@ -116,7 +116,7 @@ class Renderings:
         try:
             return await asyncio.shield(kept)
         except Exception:
-            self._kept.pop(key, None)  # The next one tries again.
+            self._kept.pop(key, None)  # The next caller tries again.
             raise
 
 

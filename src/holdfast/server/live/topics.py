@@ -1,6 +1,6 @@
-"""What can be followed: an instance, a definition, the list of instances. Each yields the state, then changes, for ever.
+"""Topics of live updates: an instance, a definition, the list of instances. Each yields the state, then changes, without end.
 
-Nothing is queued for a subscriber: who is slow misses versions in between, and is told of the latest when there is room.
+Nothing is queued for a subscriber: a slow subscriber skips versions and receives the latest one when it can.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 LIST_MAX = 100
 LIST_MIN_INTERVAL = timedelta(milliseconds=250)
-"""A list is looked at no more often than this, however much happens."""
+"""Minimum time between two queries of a list, at any rate of changes."""
 
 LIST_RECHECK_DELAY = timedelta(seconds=1)
-"""Lists may be written a moment behind the commit: after a change they are looked at once more."""
+"""Delay of one more query after a change: lists may be written a moment after the commit."""
 
 PERMISSIONS = {"instance": "instances:read", "definition": "definitions:read", "instances": "instances:read"}
 
@@ -33,7 +33,7 @@ PERMISSIONS = {"instance": "instances:read", "definition": "definitions:read", "
 async def follow_instance(
     backend: Backend, renderings: Renderings, key: str, after: int | None
 ) -> AsyncIterator[Rendering]:
-    """With `after` (the version seen before the connection broke) the changes since then come first, and no state."""
+    """With `after` (the last version seen before a disconnect), the changes since then come first, without a state."""
     with backend.watch.instance(key) as watcher:
         version = await watcher.changed(-2)
         if version == GONE:
@@ -54,7 +54,7 @@ async def follow_instance(
 
 
 async def follow_definition(backend: Backend, key: str, after: int | None) -> AsyncIterator[Rendering]:
-    """Its versions. The number is the epoch of all definitions: it grows with each change of any of them."""
+    """The versions of a definition. The number is the epoch of all definitions: it grows with each change to any of them."""
     seen: Any = None
     with backend.watch.anything() as bell:
         first = True
@@ -94,8 +94,8 @@ async def _definition(backend: Backend, key: str) -> dict[str, Any] | None:
 
 
 async def follow_instances(backend: Backend, renderings: Renderings, key: str | None) -> AsyncIterator[Rendering]:
-    """The latest instances of a definition, or of all, with counts by status: a snapshot, then what changed in it (rule M8).
-    The number only counts messages; a new connection begins with a new snapshot."""
+    """The latest instances of a definition, or of all, with counts by status: a snapshot, then its changes (rule M8). The
+    number only counts messages; a new connection starts with a new snapshot."""
     number = 0
     seen: dict[str, int] = {}
     counts: Any = None
@@ -115,7 +115,7 @@ async def follow_instances(backend: Backend, renderings: Renderings, key: str | 
 
 
 async def _wait(bell: asyncio.Event, limit: timedelta | None) -> bool:
-    """Until something happened; whether the limit was over first."""
+    """Waits for a change; True if the limit passed first."""
     try:
         async with asyncio.timeout(None if limit is None else limit.total_seconds()):
             await bell.wait()

@@ -1,10 +1,10 @@
-"""Watching instances: one look for all that are watched, when something changed anywhere.
+"""Watch over instances: one query serves all watchers, whenever something was committed on any node.
 
-Rule M9: word of a change is a hint, looking is the truth, and a server reads versions of those instances only that somebody
-watches here. However many watch, there is one look per turn, and at most one turn per `MIN_INTERVAL`.
+Rule M9: a change notification is a hint and the query is the truth. A server reads only the versions of instances that are
+watched here. There is one query per turn and at most one turn per `MIN_INTERVAL`, for any number of watchers.
 
 Rule M8: the order of an instance is its version. A watcher knows the version that it has seen and waits for a later one, so
-nothing is missed between two looks; versions in between fold into one.
+no change is missed between two queries; intermediate versions fold into one.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ MIN_INTERVAL = timedelta(milliseconds=20)
 POLL_INTERVAL = timedelta(seconds=1)
 PAGE = 1_000
 GONE = -1
-"""The version of an instance that is not there (any more)."""
+"""The version of an instance that does not exist."""
 
 
 class Watcher:
-    """One who watches one instance."""
+    """One subscriber of one instance."""
 
     __slots__ = ("_bell", "instance_id", "version")
 
     def __init__(self, instance_id: str) -> None:
         self.instance_id = instance_id
         self.version: int | None = None
-        """The latest that was seen here; None before the first look."""
+        """The latest version seen here; None before the first query."""
         self._bell = asyncio.Event()
 
     def ring(self, version: int) -> None:
@@ -41,7 +41,7 @@ class Watcher:
         self._bell.set()
 
     async def changed(self, seen: int) -> int:
-        """The version, as soon as it is above `seen`; GONE if the instance is not there."""
+        """The version, as soon as it is above `seen`; GONE if the instance does not exist."""
         while self.version is None or (self.version <= seen and self.version != GONE):
             self._bell.clear()
             await self._bell.wait()
@@ -58,7 +58,7 @@ class Watch:
         self._watchers: dict[str, set[Watcher]] = {}
         self._anyone: set[asyncio.Event] = set()
         self.turn = 0
-        """Grows whenever something was committed anywhere: who looked at this turn has seen it."""
+        """Grows with every observed commit: a query made in this turn includes it."""
         self._task: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
 
@@ -77,8 +77,7 @@ class Watch:
 
     @contextmanager
     def anything(self) -> Iterator[asyncio.Event]:
-        """An event that is set whenever something was committed, for those who follow a list: look after it, having
-        cleared it first."""
+        """An event that is set after every commit, for subscribers of a list. Clear it first, then query."""
         bell = asyncio.Event()
         self._anyone.add(bell)
         self._start()
@@ -93,7 +92,7 @@ class Watch:
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
 
-    # -- looking -------------------------------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
         self._news.set()
@@ -101,7 +100,7 @@ class Watch:
             self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-watch")
 
     async def _run(self) -> None:
-        """Until nobody watches any more."""
+        """Runs while there are watchers."""
         seen = -1
         while self._watchers or self._anyone:
             self._news.clear()
@@ -112,7 +111,7 @@ class Watch:
                 if seen != number:
                     self._ring()
             except HoldfastError:
-                self._log.warning("watching instances failed; the next round tries again")
+                self._log.warning("cannot read the versions of watched instances; retrying")
                 await asyncio.sleep(POLL_INTERVAL.total_seconds())
             for bell in tuple(self._anyone):
                 bell.set()
@@ -124,7 +123,7 @@ class Watch:
             bell.set()
 
     async def _wait(self, number: int) -> int:
-        """Until something changed, or somebody new watches."""
+        """Waits for a change or a new watcher."""
         change = asyncio.ensure_future(self._store.wait_for_change(number, POLL_INTERVAL))
         news = asyncio.ensure_future(self._news.wait())
         try:

@@ -1,1 +1,1 @@
-"""One file per resource: what may be asked, of whom, and what comes back."""
+"""REST routes, one module per resource: parameters, required permission, and response."""

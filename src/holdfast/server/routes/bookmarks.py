@@ -1,4 +1,4 @@
-"""`/api/bookmarks`: where instances sleep, and links that wake them without signing in."""
+"""`/api/bookmarks`: bookmarks of waiting instances, and links that resume them without sign-in."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ router = Routes("/bookmarks", tags=["bookmarks"], responses=answers(404, 409))
 CALL_BACK_WAIT = timedelta(seconds=5)
 
 Reader = Annotated[Principal, requires("instances:read")]
-Token = Annotated[str, Query(description="From `resume_url`; signed, and good until it expires.")]
+Token = Annotated[str, Query(description="Token of a `resume_url`: signed, and valid until it expires.")]
 
 
 @router.get("")
@@ -38,8 +38,8 @@ async def list_bookmarks(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> BookmarkPage:
-    """Of one instance, or of all that are suspended, latest first. A request looks at as many instances as its page asks for,
-    or at 200: a page of a rare `name` may hold few or none, and its `next` leads on."""
+    """Bookmarks of one instance, or of all suspended instances, latest first. A request reads at least 200 instances, or `limit`
+    if that is higher: a page filtered by a rare `name` may be short or empty although `next` is set."""
     found = await views.page(server, instance_id, name, limit, cursor)
     instances.add_links(server, found.items, who)
     return found
@@ -47,20 +47,20 @@ async def list_bookmarks(
 
 @router.get("/resume", dependencies=[public()])
 async def resume_by_link(server: Server, t: Token) -> InstanceResult:
-    """Follow a link: the query's other parameters are not read. What failed, and what it waits for next, is not told."""
+    """Resume the bookmark of a link. Other query parameters are ignored. The result omits incidents and further bookmarks."""
     return await _resume(server, t, None)
 
 
 @router.post("/resume", dependencies=[public()])
 async def resume_by_token(server: Server, t: Token, request: Request) -> InstanceResult:
-    """The body, if there is one, is JSON: what the bookmark receives."""
+    """Resume the bookmark of a link. An optional JSON body becomes the payload of the bookmark."""
     raw = await request.body()
     payload: Any = None
     if raw:
         try:
             payload = await request.json()
         except ValueError as error:
-            raise Refusal(400, "request.malformed", f"The body is no JSON: {error}.") from error
+            raise Refusal(400, "request.malformed", f"The body is not JSON: {error}.") from error
     return await _resume(server, t, payload)
 
 
@@ -74,13 +74,13 @@ async def _resume(server: Backend, token: str, payload: Any) -> InstanceResult:
         found = await _call_back(server, claims, payload)
     else:
         found = await OperatorService(server, "link").resume(claims.instance_id, claims.bookmark, payload, None)
-    # Whoever has one link has that one: the next ones, and what went wrong inside, are for those who are known.
+    # A link grants one bookmark only. Further bookmarks and incidents need an authenticated caller.
     return found.model_copy(update={"bookmarks": [], "incidents": []})
 
 
 async def _call_back(server: Backend, claims: ResumeClaims, payload: Any) -> InstanceResult:
-    """A link that was sent out before its bookmark was there (SendHttpRequest): whoever is quicker than the commit is kept,
-    and found when the activity begins to wait. Called again it does nothing more."""
+    """Callback link that was sent before its bookmark was committed (SendHttpRequest). A callback that arrives before the commit
+    is stored and delivered when the activity starts to wait. Repeated calls have no further effect."""
     await server.runtime.stimuli.send(
         claims.bookmark,
         input={"content": payload},

@@ -1,4 +1,4 @@
-"""`/api/definitions`: reading and writing them."""
+"""`/api/definitions`: list, read, save, publish and delete definitions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ COLUMNS = tuple(DefinitionSummary.model_fields)
 
 Number = Annotated[int, Path(ge=1, lt=2**31)]
 Version = Annotated[str, Query(description="latest, published or a number.")]
-IfMatch = Annotated[str | None, Header(description="The ETag that the change is based on; another one: 412.")]
+IfMatch = Annotated[
+    str | None, Header(description="ETag of the version that the change is based on; 412 if it is outdated.")
+]
 BODY = Body(description="The document (holdfast/definition@1, or Elsa 3 JSON).")
 
 
@@ -68,7 +70,7 @@ async def list_definitions(
 async def create_definition(
     server: Server, document: Annotated[Document, BODY], response: Response
 ) -> DefinitionDetail:
-    """Save a new definition as a draft. 409 if there is one of this id."""
+    """Save a new definition as a draft. 409 if the id already exists."""
     saved = await DefinitionService(server).create(document)
     response.headers["ETag"] = saved.etag
     response.headers["Location"] = f"{server.base_path}/api/definitions/{quote(saved.summary.id, safe='')}"
@@ -77,13 +79,13 @@ async def create_definition(
 
 @router.post("/validate", dependencies=[READ])
 async def validate_document(server: Server, document: Annotated[Document, BODY]) -> ValidationResult:
-    """Everything that is wrong with a document; nothing is saved."""
+    """All problems of a document; nothing is saved."""
     return ValidationResult(problems=DefinitionService(server).validate(document))
 
 
 @router.post("/bulk", dependencies=[WRITE, PUBLISH], responses=answers(404))
 async def change_definitions(server: Server, body: DefinitionsBulkRequest) -> BulkResult:
-    """The same for many: each succeeds or fails on its own."""
+    """Apply one action to many definitions; each succeeds or fails on its own."""
     return await DefinitionService(server).bulk(body)
 
 
@@ -106,8 +108,8 @@ async def get_definition(
 async def save_definition(
     id: str, server: Server, document: Annotated[Document, BODY], response: Response, if_match: IfMatch = None
 ) -> DefinitionDetail:
-    """Save the draft: over the draft that is there, or as the next version if the latest one is published. The document is the
-    whole definition; `labels` and `metadata.folder` that it leaves out stay as they are."""
+    """Save the draft: overwrites the existing draft, or creates the next version if the latest one is published. The document is
+    the whole definition; omitted `labels` and `metadata.folder` stay unchanged."""
     saved = await DefinitionService(server).save(id, document, if_match)
     response.headers["ETag"] = saved.etag
     return saved
@@ -115,8 +117,8 @@ async def save_definition(
 
 @router.delete("/{id}", status_code=204, responses=answers(404))
 async def delete_definition(id: str, server: Server, who: Writer) -> None:
-    """Delete all versions. Instances that run go on: they are pinned to their content. Whoever deletes what is published must be
-    allowed to retract it."""
+    """Delete all versions. Running instances continue, since they are pinned to their content. Deleting a published definition
+    also requires the permission to retract it."""
     if (await views.summary(server, await views.find(server, id))).published_version is not None:
         admitted(who, "definitions:publish")
     await DefinitionService(server).delete(id)
@@ -129,13 +131,13 @@ async def publish_definition(id: str, server: Server, version: Version = "latest
 
 @router.post("/{id}/retract", dependencies=[PUBLISH], responses=answers(404, 409))
 async def retract_definition(id: str, server: Server) -> DefinitionSummary:
-    """Published no more: its triggers are gone, its instances go on."""
+    """Unpublish the definition: its triggers are removed, running instances continue."""
     return await DefinitionService(server).retract(id)
 
 
 @router.post("/{id}/revert", dependencies=[READ, WRITE], responses=answers(404, 409))
 async def revert_definition(id: str, server: Server, body: RevertRequest) -> DefinitionDetail:
-    """A new draft with the content of an earlier version."""
+    """Create a new draft with the content of an earlier version."""
     return await DefinitionService(server).revert(id, body.version)
 
 
@@ -159,7 +161,7 @@ async def get_version(id: str, version: Number, server: Server, response: Respon
 
 @router.delete("/{id}/versions/{version}", status_code=204, responses=answers(404))
 async def delete_version(id: str, version: Number, server: Server, who: Writer) -> None:
-    """Of the published version, by one who may retract it."""
+    """Delete one version. The published version also requires the permission to retract it."""
     if (await views.find(server, id, version)).published:
         admitted(who, "definitions:publish")
     await DefinitionService(server).delete_version(id, version)
@@ -177,7 +179,7 @@ async def diff_versions(
 
 @router.post("/{id}/validate", dependencies=[READ])
 async def validate_definition(id: str, server: Server, document: Annotated[Document, BODY]) -> ValidationResult:
-    """As `/api/definitions/validate`, for a document that will be saved under this id."""
+    """Like `/api/definitions/validate`, for a document to be saved under this id."""
     return ValidationResult(problems=DefinitionService(server).validate({**document, "id": id}))
 
 
@@ -193,5 +195,5 @@ async def duplicate_definition(id: str, server: Server, body: DuplicateRequest) 
 
 @router.put("/{id}/labels", dependencies=[WRITE], responses=answers(404, 409))
 async def label_definition(id: str, server: Server, body: LabelsRequest) -> DefinitionSummary:
-    """File it: labels and folder. No new version is made of it."""
+    """Set labels and folder without creating a new version."""
     return await DefinitionService(server).file(id, body.labels, body.folder)

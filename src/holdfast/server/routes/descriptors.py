@@ -1,4 +1,4 @@
-"""`/api/descriptors`: what a designer needs to know."""
+"""`/api/descriptors`: metadata of activities, languages, types and strategies, for designers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ router = Routes(
 
 @router.get("/activities")
 async def list_activity_types(server: Server) -> ActivityList:
-    """Every activity type, by category and name."""
+    """All activity types, by category and name."""
     found = [views.activity_info(item) for item in server.engine.documented.values()]
     return ActivityList(items=sorted(found, key=lambda item: (item.category, item.display_name, item.type)))
 

@@ -1,4 +1,4 @@
-"""`/api/definitions/{id}/execute|dispatch|bulk-dispatch`: starting instances."""
+"""`/api/definitions/{id}/execute|dispatch|bulk-dispatch`: start instances."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ router = Routes("/definitions", tags=["running"], responses=answers(404, 409))
 
 Who = Annotated[Principal, requires("definitions:execute")]
 IdempotencyKey = Annotated[
-    str | None, Header(min_length=1, max_length=200, description="The same key twice starts one instance.")
+    str | None, Header(min_length=1, max_length=200, description="Requests with the same key start one instance.")
 ]
 CorrelationId = Annotated[str | None, Header(alias="X-Correlation-Id")]
 INSTANCE_HEADER = "X-Workflow-Instance-Id"
@@ -39,7 +39,10 @@ INSTANCE_HEADER = "X-Workflow-Instance-Id"
 @router.post(
     "/{id}/execute",
     responses={
-        202: {"model": ExecuteResult, "description": "It has not come to rest in time; `Location` says where to look."}
+        202: {
+            "model": ExecuteResult,
+            "description": "The instance is still running after the wait; `Location` is its address.",
+        }
     },
 )
 async def execute_definition(
@@ -52,7 +55,7 @@ async def execute_definition(
     idempotency_key: IdempotencyKey = None,
     x_correlation_id: CorrelationId = None,
 ) -> ExecuteResult:
-    """Start an instance and wait until it has ended or waits for something."""
+    """Start an instance and wait until it ends or suspends."""
     context = StartContext(who, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
     result, settled = await Starter(server, context).execute(id, body or StartRequest())
     response.headers[INSTANCE_HEADER] = result.instance_id
@@ -73,7 +76,7 @@ async def dispatch_definition(
     idempotency_key: IdempotencyKey = None,
     x_correlation_id: CorrelationId = None,
 ) -> DispatchResult:
-    """Queue a start; the answer names the instance before anything has run."""
+    """Queue a start. The response names the instance before it has run."""
     context = StartContext(who, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
     result = await Starter(server, context).dispatch(id, body or DispatchRequest())
     if result.instance_ids:
@@ -86,7 +89,7 @@ async def dispatch_definition(
 async def bulk_dispatch_definition(
     id: str, server: Server, who: Who, request: Request, body: BulkDispatchRequest
 ) -> BulkDispatchResult:
-    """Queue many starts of one definition; each with an idempotency key of its own, if it has one. Each is queued or refused on
+    """Queue many starts of one definition, each with an optional idempotency key of its own. Each start is queued or refused on
     its own, unless the definition cannot be started at all."""
     await definitions.find(server, id)
     starter = Starter(server, StartContext(who, None, None, request.headers.get("traceparent")))

@@ -1,4 +1,4 @@
-"""`/api/instances`: lists and reading."""
+"""`/api/instances`: list and read instances."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def wanted(
     finished_after: datetime | None = None,
     finished_before: datetime | None = None,
 ) -> InstanceFilter:
-    """The filters that lists and counts take."""
+    """Filters of lists and counts."""
     times: dict[str, Any] = {
         "created_from": created_after,
         "created_before": created_before,
@@ -61,7 +61,7 @@ async def wanted(
     }
     for key, moment in times.items():
         if moment is not None and moment.tzinfo is None:
-            raise Refusal(422, "time.no_zone", f"{key}: write the time with its zone, such as 2026-01-31T12:00:00Z.")
+            raise Refusal(422, "time.no_zone", f"{key} has no time zone. Write it like 2026-01-31T12:00:00Z.")
     return InstanceFilter(
         statuses=tuple(status),
         definition_ids=tuple(definition_id),
@@ -77,7 +77,7 @@ async def wanted(
 
 Wanted = Annotated[InstanceFilter, Depends(wanted)]
 Position = Annotated[
-    str | None, Query(description="INSTANCE:VERSION of a write that the list must have seen; it waits up to 1 s.")
+    str | None, Query(description="INSTANCE:VERSION of a write that the list must include; waits up to 1 s.")
 ]
 
 
@@ -90,7 +90,7 @@ async def list_instances(
     cursor: Cursor = None,
     position: Position = None,
 ) -> Page[InstanceItem]:
-    """Instances, latest first; with `position` as others have changed them."""
+    """Instances, latest first. `position` waits until the list includes that write."""
     return await page(server, filter, sort, limit, cursor, position)
 
 
@@ -102,7 +102,7 @@ async def page(
         InstanceQuery(
             tenant=server.tenant,
             filter=filter,
-            # Names are those of definitions: equal ones stand together when the list is sorted by definition.
+            # Names belong to definitions: sorting by definition groups equal names.
             sort=InstanceSort.DEFINITION if order.column == "definition_name" else InstanceSort(order.column),
             descending=order.descending,
             limit=limit,
@@ -118,13 +118,13 @@ async def page(
 def read_position(text: str) -> tuple[str, int]:
     name, _, version = text.rpartition(":")
     if not name or not version.isascii() or not version.isdigit() or len(version) > 18:
-        raise Refusal(422, "position.invalid", f"'{text}' is no position. Write INSTANCE:VERSION.")
+        raise Refusal(422, "position.invalid", f"'{text}' is not a position. Write INSTANCE:VERSION.")
     return name, int(version)
 
 
 @router.get("/counts")
 async def count_instances(server: Server, filter: Wanted) -> InstanceCounts:
-    """How many there are per status."""
+    """Number of instances per status."""
     found = dict(await server.store.count_by_status(server.tenant, filter))
     return InstanceCounts(by_status=found, total=sum(found.values()))
 
@@ -133,7 +133,7 @@ async def count_instances(server: Server, filter: Wanted) -> InstanceCounts:
 async def get_instance(
     id: str, server: Server, who: Annotated[Principal, requires("instances:read")]
 ) -> InstanceDetail:
-    """The instance as it is now, never as a list has seen it. Links to resume it are for those who may."""
+    """The current state, read from the store and never from a list. Resume links need the permission to resume."""
     return await views.detail(server, id, who)
 
 
@@ -141,10 +141,10 @@ async def get_instance(
 async def get_journal(
     id: str,
     server: Server,
-    after: Annotated[int, Query(ge=0, lt=2**62, description="Entries of versions above this one.")] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000, description="How many commits at most.")] = 100,
+    after: Annotated[int, Query(ge=0, lt=2**62, description="Only entries of versions above this one.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of commits.")] = 100,
 ) -> JournalPage:
-    """What happened, in order."""
+    """Journal entries, in order."""
     return await journal.page(server, id, after, limit)
 
 
@@ -155,7 +155,7 @@ async def list_executions(
     activity_id: str | None = None,
     after: Annotated[int, Query(ge=0, lt=2**62)] = 0,
 ) -> ExecutionList:
-    """Every execution of every activity, with inputs, outputs and times, as far as the journal keeps them."""
+    """All executions of all activities, with inputs, outputs and times as far as the journal has them."""
     return await journal.executions(server, id, activity_id, after)
 
 
@@ -175,5 +175,5 @@ async def list_children(
 
 @router.get("/{id}/timeline", responses=answers(404))
 async def get_timeline(id: str, server: Server) -> Timeline:
-    """When each activity ran: for a drawing over time."""
+    """Start and end of each activity, for a timeline view."""
     return await journal.timeline(server, id)

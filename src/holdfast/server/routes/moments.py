@@ -1,4 +1,4 @@
-"""`/api/instances/{id}/moments`: looking back at the states that are kept (the setting `history = snapshots`)."""
+"""`/api/instances/{id}/moments`: earlier states of an instance (setting `history = snapshots`)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from holdfast.settings import History
 
 router = Routes("/instances", tags=["instances"], dependencies=[requires("instances:read")], responses=answers(404))
 
-Version = Annotated[int, Path(ge=1, lt=2**62, description="Of the instance, as `position` says it.")]
+Version = Annotated[int, Path(ge=1, lt=2**62, description="Version of the instance, as in `position`.")]
 
 
 @router.get("/{id}/moments")
 async def list_moments(id: str, server: Server) -> MomentList:
-    """The versions of an instance whose state is kept, oldest first: to look back, and to fork from."""
+    """Versions of an instance with a stored state, oldest first; each can be read and forked."""
     await server.runtime.row(id)
     found = await server.runtime.moments(id)
     items = [MomentItem(version=item.version, at=item.at, status=Status(item.status).value) for item in found]
@@ -31,5 +31,5 @@ async def list_moments(id: str, server: Server) -> MomentList:
 
 @router.get("/{id}/moments/{version}")
 async def get_moment(id: str, version: Version, server: Server) -> MomentDetail:
-    """The instance as that commit left it."""
+    """The instance as of this commit."""
     return await views.moment(server, id, version)

@@ -1,4 +1,4 @@
-"""`/api/alterations`, `/api/dead-letters`, `/api/incidents`: work for operators."""
+"""`/api/alterations`, `/api/dead-letters`, `/api/incidents`: routes for operators."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Operator = Annotated[Principal, requires("operations:write")]
 
 @router.post("/alterations", status_code=202, dependencies=[requires("instances:write")], responses=answers(404, 409))
 async def plan_alterations(server: Server, who: Operator, body: AlterationRequest) -> AlterationItem:
-    """Change many instances: a plan that is kept and worked off in the background. `dry_run` only says what it would do."""
+    """Alter many instances: a stored plan that is executed in the background. `dry_run` only reports the effects."""
     if not body.ids and body.filter is None:
-        raise Refusal(422, "alteration.nothing", "Say which instances: ids or a filter.")
+        raise Refusal(422, "alteration.nothing", "Name the instances: send ids or a filter.")
     service = server.runtime.alterations
     filter = InstanceFilter() if body.filter is None else as_filter(body.filter)
     if body.ids:
@@ -92,13 +92,13 @@ def _plan(plan: AlterationPlan) -> AlterationItem:
 
 @router.get("/dead-letters", dependencies=[READ])
 async def list_dead_letters(server: Server, limit: Limit = 50, cursor: Cursor = None) -> Page[DeadLetterItem]:
-    """Work that failed for good, latest first."""
+    """Work that failed permanently, latest first."""
     return await letters.page(server, limit, cursor)
 
 
 @router.post("/dead-letters/replay")
 async def replay_dead_letters(server: Server, who: Operator, body: IdsRequest) -> Done:
-    """Back to work, as it was."""
+    """Return the work to its queue, unchanged."""
     operators = server.runtime.operators
     missing = await letters.missing(server, body.ids)
     return Done(count=await operators.replay(body.ids, who=who.name, why=body.why), missing=missing)
@@ -106,7 +106,7 @@ async def replay_dead_letters(server: Server, who: Operator, body: IdsRequest) -
 
 @router.post("/dead-letters/discard")
 async def discard_dead_letters(server: Server, who: Operator, body: IdsRequest) -> Done:
-    """Nobody will do this work."""
+    """Delete the work; it will not be retried."""
     operators = server.runtime.operators
     missing = await letters.missing(server, body.ids)
     return Done(count=await operators.discard(body.ids, who=who.name, why=body.why), missing=missing)
@@ -114,5 +114,5 @@ async def discard_dead_letters(server: Server, who: Operator, body: IdsRequest) 
 
 @router.get("/incidents", dependencies=[INSTANCES])
 async def list_incidents(server: Server, only_open: bool = True) -> list[IncidentItem]:
-    """Incidents of all instances, latest first; a thousand at most."""
+    """Incidents of all instances, latest first; at most 1,000."""
     return await incidents.listed(server, only_open=only_open)

@@ -1,4 +1,4 @@
-"""`/api/triggers` and `/api/schedules`: what starts instances by itself."""
+"""`/api/triggers` and `/api/schedules`: automatic starts of instances."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def list_schedules(
 
 @router.get("/schedules/preview", dependencies=[READ])
 async def preview_schedule(server: Server, cron: str, zone: str = "UTC", count: Count = 5) -> NextTimes:
-    """The next times of a cron expression that is not stored yet."""
+    """The next times of a cron expression that is not stored."""
     return NextTimes(times=list(await server.runtime.schedules.preview(cron, zone, count)))
 
 
@@ -81,21 +81,21 @@ async def next_times(id: str, server: Server, count: Count = 5) -> NextTimes:
 
 @router.post("/schedules/{id}/pause", dependencies=[WRITE], responses=answers(404))
 async def pause_schedule(id: str, server: Server) -> ScheduleItem:
-    """It fires no more until it is resumed, also after another publish."""
+    """Stop the schedule until it is resumed. A new publish does not resume it."""
     (item,) = await _items(server, [await server.runtime.schedules.pause(id)])
     return item
 
 
 @router.post("/schedules/{id}/resume", dependencies=[WRITE], responses=answers(404))
 async def resume_schedule(id: str, server: Server) -> ScheduleItem:
-    """It fires again from now on; what it missed is gone."""
+    """Resume the schedule from now on; missed times are skipped."""
     (item,) = await _items(server, [await server.runtime.schedules.resume(id)])
     return item
 
 
 @router.post("/schedules/{id}/run", dependencies=[WRITE, requires("definitions:execute")], responses=answers(404, 409))
 async def run_schedule(id: str, server: Server) -> StartedNow:
-    """Start an instance as the schedule would."""
+    """Start an instance now, as the schedule would."""
     return StartedNow(instance_id=await server.runtime.schedules.run_now(id))
 
 
@@ -108,7 +108,7 @@ async def _items(server: Backend, found: Sequence[Schedule]) -> list[ScheduleIte
 
 
 async def _names(server: Backend, found: Sequence[Schedule | Trigger]) -> list[dict[str, str | None]]:
-    """What people call the definition and the activity of each."""
+    """Display names of definition and activity, for each row."""
     labels = await server.labels((item.definition_id for item in found), Which.PUBLISHED)
     names: list[dict[str, str | None]] = []
     for item in found:

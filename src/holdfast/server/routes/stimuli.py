@@ -1,4 +1,4 @@
-"""`/api/events` and `/api/stimuli`: what wakes and starts instances from outside."""
+"""`/api/events` and `/api/stimuli`: events and other stimuli that resume and start instances."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from holdfast.server.security import admitted, requires
 router = Routes(tags=["events"], responses=answers(404))
 
 GUARDED = {"HumanTask", ENDPOINT}
-"""Types of bookmarks and triggers that have doors of their own."""
+"""Types of bookmarks and triggers with routes and permissions of their own."""
 
 Sender = Annotated[Principal, requires("events:send")]
 IdempotencyKey = Annotated[
-    str | None, Header(min_length=1, max_length=200, description="The same key twice counts once.")
+    str | None, Header(min_length=1, max_length=200, description="Requests with the same key take effect once.")
 ]
 
 
@@ -47,7 +47,7 @@ async def publish_event(
     body: EventRequest | None = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Receipt:
-    """Publish an event: whoever waits for it goes on, whatever begins with it is started."""
+    """Publish an event: resumes instances that wait for it, and starts workflows triggered by it."""
     stimulus = stimulus_of(body or EventRequest(), EVENT, who, request.headers, idempotency_key, name)
     return await sent(server, stimulus)
 
@@ -56,8 +56,8 @@ async def publish_event(
 async def send_stimulus(
     server: Server, who: Sender, request: Request, body: StimulusRequest, idempotency_key: IdempotencyKey = None
 ) -> Receipt:
-    """Wake bookmarks and start triggers of any type. Human tasks and HTTP endpoints say themselves who may answer them: to pass
-    them by needs `instances:write`."""
+    """Resume bookmarks and start triggers of any type. Human tasks and HTTP endpoints have permissions of their own: bypassing
+    them requires `instances:write`."""
     if body.type in GUARDED:
         admitted(who, "instances:write")
     return await sent(server, stimulus_of(body, body.type, who, request.headers, idempotency_key, None))
@@ -65,7 +65,7 @@ async def send_stimulus(
 
 @router.get("/stimuli/expired", dependencies=[requires("operations:read")])
 async def list_expired_stimuli(server: Server, limit: Limit = 50) -> list[ExpiredStimulusItem]:
-    """Those that were kept and that nobody came for, of the last week, latest first."""
+    """Stimuli that expired without a match in the last week, latest first."""
     found = await server.runtime.stimuli.expired(limit)
     return [
         ExpiredStimulusItem.model_validate({**msgspec.structs.asdict(item), "key": shown(item.key)}) for item in found
@@ -74,7 +74,7 @@ async def list_expired_stimuli(server: Server, limit: Limit = 50) -> list[Expire
 
 @router.post("/stimuli/explain", dependencies=[requires("instances:read")])
 async def explain_stimulus(server: Server, body: ExplainRequest) -> Explanation:
-    """What a stimulus would match, and which field differs in what nearly matches; nothing is sent."""
+    """Matches of a stimulus, and the differing fields of near matches; nothing is sent."""
     from holdfast.management.doctor.stimulus import diagnose
 
     found = await diagnose(

@@ -31,7 +31,7 @@ router = Routes(tags=["system"], responses=answers())
 
 @router.get("/nodes", dependencies=[requires("operations:read")])
 async def list_nodes(server: Server) -> NodeList:
-    """Who is there, and what nobody serves."""
+    """All nodes, and queues that no live node serves."""
     nodes = server.runtime.nodes
     items = []
     for item in await nodes.list():
@@ -44,7 +44,7 @@ async def list_nodes(server: Server) -> NodeList:
 
 @router.post("/nodes/this/pause", status_code=204, dependencies=[requires("operations:write")])
 async def pause_node(server: Server) -> None:
-    """The node that answers takes no new work from the store."""
+    """Pause the node that serves this request: it takes no new work from the store."""
     server.runtime.nodes.pause_intake()
 
 
@@ -55,7 +55,7 @@ async def resume_node(server: Server) -> None:
 
 @router.get("/settings", dependencies=[requires("settings:read")])
 async def list_settings(server: Server) -> list[SettingItem]:
-    """The settings that hold, secrets masked."""
+    """Effective settings, with secrets masked."""
     return settings.effective(server.engine)
 
 
@@ -63,7 +63,7 @@ async def list_settings(server: Server) -> list[SettingItem]:
 async def get_statistics(
     server: Server, range: Annotated[str, Query(description="1h, 24h, 7d, 30d …; at most 90d.")] = "24h"
 ) -> Statistics:
-    """Figures for a dashboard: throughput, durations, hot spots, what needs somebody."""
+    """Dashboard figures: throughput, durations, hot spots, and problems that need attention."""
     return await statistics.collect(server, range)
 
 
@@ -71,7 +71,7 @@ async def get_statistics(
 async def preview_expression(
     server: Server, who: Annotated[Principal, requires("definitions:read")], body: PreviewRequest
 ) -> PreviewResult:
-    """What an expression gives now, with the values of an instance (for those who may see them) or with made-up ones."""
+    """Evaluate an expression with the values of an instance (requires permission to read it) or with example values."""
     if body.instance_id is not None:
         admitted(who, "instances:read")
     return await preview.preview(server, body)
@@ -79,5 +79,5 @@ async def preview_expression(
 
 @router.post("/test-activity", dependencies=[requires("definitions:write"), requires("definitions:execute")])
 async def test_activity(server: Server, body: ActivityTrialRequest) -> ActivityTrialResult:
-    """Run one activity by itself, without storage, as one who writes and starts workflows. Effects touch the world."""
+    """Run one activity without storage. Requires permission to write and start workflows. Side effects are real."""
     return await preview.run_activity(server, body)

@@ -1,4 +1,4 @@
-"""`/api/tasks`: what workflows ask of people."""
+"""`/api/tasks`: human tasks of workflows."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ StateName = Literal["open", "claimed", "completed", "canceled"]
 async def list_tasks(
     server: Server,
     who: Reader,
-    mine: Annotated[bool, Query(description="Only those that are meant for me, for my roles, or for anybody.")] = False,
+    mine: Annotated[bool, Query(description="Only tasks for me, for my roles, or without an assignee.")] = False,
     state: Annotated[list[StateName], Query()] = [],  # noqa: B006 - FastAPI copies it
     role: str | None = None,
     instance_id: str | None = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[TaskItem]:
-    """Latest first; without `state` those that are still to be done. Who may not see instances sees their own only."""
+    """Latest first; without `state` only tasks to be done. Callers who may not read instances see only their own tasks."""
     own = mine or not who.may("instances:read")
     roles = who.roles if role is None else {role} & who.roles if own else {role}
     found = await server.runtime.tasks.list(
@@ -53,7 +53,7 @@ async def list_tasks(
 
 @router.get("/{id}")
 async def get_task(id: str, server: Server, who: Reader) -> TaskItem:
-    """Who may not see instances sees their own only."""
+    """One task. Callers who may not read instances see only their own tasks."""
     task = await server.runtime.tasks.get(id)
     if not (
         who.may("instances:read") or task.is_for(who.id, who.roles) or who.id in (task.claimed_by, task.completed_by)
@@ -64,25 +64,25 @@ async def get_task(id: str, server: Server, who: Reader) -> TaskItem:
 
 @router.post("/{id}/claim")
 async def claim_task(id: str, server: Server, who: Worker) -> TaskItem:
-    """From now on it is mine."""
+    """Assign the task to me."""
     return await _item(server, await server.runtime.tasks.claim(id, who.id, roles=_roles(who)))
 
 
 @router.post("/{id}/release")
 async def release_task(id: str, server: Server, who: Worker) -> TaskItem:
-    """Others may claim it again."""
+    """Give up the claim, so that others can claim the task."""
     return await _item(server, await server.runtime.tasks.release(id, who.id, roles=_roles(who)))
 
 
 @router.post("/{id}/complete")
 async def complete_task(id: str, server: Server, who: Worker, body: CompleteTaskRequest | None = None) -> TaskItem:
-    """Answer it: the answer is checked against the task's form, then the workflow goes on."""
+    """Complete a task: the answer is validated against the task's form, then the workflow continues."""
     answer = None if body is None else body.answer
     return await _item(server, await server.runtime.tasks.complete(id, who.id, answer, roles=_roles(who)))
 
 
 def _roles(who: Principal) -> frozenset[str] | None:
-    """An admin may do everybody's tasks."""
+    """None for an admin, who may work on every task."""
     return None if ADMIN in who.roles else who.roles
 
 

@@ -1,4 +1,4 @@
-"""`/api/definitions/import|export`: files in and out, one, many or a zip."""
+"""`/api/definitions/import|export`: import and export of definition files and zips."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ONE_FILE = {
 
 @router.post("/export", dependencies=[requires("definitions:read")], response_class=Response, responses=ZIP)
 async def export_definitions(server: Server, body: ExportRequest) -> Response:
-    """A zip with one file per definition: its latest version."""
+    """A zip with one file per definition, in its latest version."""
     data = await DefinitionTransfer(server).archive(body.ids, body.format)
     return Response(
         data,
@@ -50,11 +50,11 @@ async def export_definition(
     version: str = "latest",
     format: ExportFormat = "holdfast",
     untangle: Annotated[
-        bool, Query(description="To Python: flowcharts that are chains and decisions as Sequence and If.")
+        bool, Query(description="For Python: write flowcharts of chains and decisions as Sequence and If.")
     ] = False,
 ) -> Response:
-    """One definition as a file: JSON (ours or Elsa 3's), or a Python module of objects. What is no data cannot be
-    converted: 422."""
+    """One definition as a file: JSON (Holdfast or Elsa 3), or a Python module of objects. 422 if a value cannot be written as
+    data."""
     name, data = await DefinitionTransfer(server).file(id, version, format, untangle=untangle)
     return Response(
         data,
@@ -69,6 +69,6 @@ async def import_definitions(
     files: Annotated[list[UploadFile], File(description="JSON, YAML, Elsa 3 JSON, or zips of them.")],
     publish: bool = False,
 ) -> ImportResult:
-    """Read files and save their definitions as drafts, or publish them; each file succeeds or fails on its own."""
+    """Save the definitions of the files as drafts, or publish them; each file succeeds or fails on its own."""
     given = [(file.filename or "file", await file.read()) for file in files]
     return ImportResult(files=await DefinitionTransfer(server).take(given, publish=publish))

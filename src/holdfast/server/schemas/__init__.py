@@ -1,1 +1,1 @@
-"""What goes over the wire, as pydantic models: the OpenAPI document and every generated client come from here."""
+"""Payloads of the API as pydantic models: source of the OpenAPI document and of all generated clients."""

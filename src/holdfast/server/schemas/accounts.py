@@ -10,7 +10,7 @@ from holdfast.server.schemas.base import Payload, Request
 
 
 class AuthInfo(Payload):
-    auth: str = Field(description="How to sign in: `password`, or `none` where this machine is trusted.")
+    auth: str = Field(description="Sign-in method: `password`, or `none` if every local caller is trusted.")
     version: str
 
 
@@ -89,10 +89,10 @@ class KeyItem(Payload):
 
 
 class NewKey(Request):
-    name: str = Field(max_length=200, description="What the key is for.")
+    name: str = Field(max_length=200, description="Purpose of the key.")
     roles: list[str] = Field(max_length=50)
     expires: datetime | None = None
 
 
 class MadeKey(KeyItem):
-    key: str = Field(description="The key itself. It is shown here and never again.")
+    key: str = Field(description="The key itself. Only this response contains it.")

@@ -1,4 +1,4 @@
-"""What all payloads share: how requests are read, what a list looks like, what a problem looks like."""
+"""Base classes of all payloads: strict requests, pages of lists, and problems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Document = dict[str, Any]
 """A definition as JSON (`holdfast/definition@1`)."""
 
 VersionNumber = Annotated[int, Field(ge=1, lt=2**31)]
-"""Of a definition, where somebody gives it. Every number that is asked for has bounds that a store can count in."""
+"""Version of a definition in a request. Every number in a request is bounded by the integer range of the stores."""
 
 
 class Payload(BaseModel):
@@ -25,13 +25,13 @@ class Payload(BaseModel):
 
 
 class Request(BaseModel):
-    """A request's body. Names that do not exist are refused: a misspelled option must not be ignored in silence."""
+    """A request body. Unknown fields are refused, so that a misspelled option is not silently ignored."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
     @model_validator(mode="after")
     def _texts_can_be_stored(self) -> Self:
-        """Names, ids and keys have columns; values that a workflow is given may hold any text."""
+        """Checks names, ids and keys, which have columns; workflow values may contain any text."""
         for name, value in self.__dict__.items():
             texts = (value,) if value.__class__ is str else value if value.__class__ is list else ()
             for text in texts:
@@ -49,7 +49,7 @@ class ProblemDetail(Payload):
 
 
 class Problem(Payload):
-    """Why a request was refused (RFC 9457)."""
+    """An error response (RFC 9457)."""
 
     type: str = "about:blank"
     title: str
@@ -64,16 +64,16 @@ class Page(Payload, Generic[T]):
     """One page of a list."""
 
     items: list[T]
-    total: int = Field(description="How many there are in all, with these filters.")
-    next: str | None = Field(default=None, description="The cursor of the next page; null on the last one.")
-    stale: bool = Field(default=False, description="The list has not yet seen the position that was asked for.")
+    total: int = Field(description="Total number of rows that match the filters.")
+    next: str | None = Field(default=None, description="Cursor of the next page; null on the last page.")
+    stale: bool = Field(default=False, description="The list does not yet include the requested position.")
 
 
 class Done(Payload):
-    """How many were done."""
+    """Number of processed items."""
 
     count: int
-    missing: list[str] = Field(default=[], description="Ids of which there is none (any more).")
+    missing: list[str] = Field(default=[], description="Ids that do not exist.")
 
 
 class BulkFailure(Payload):
@@ -83,7 +83,7 @@ class BulkFailure(Payload):
 
 
 class BulkResult(Payload):
-    """What became of many: each on its own."""
+    """Outcome of a bulk request: each item succeeds or fails on its own."""
 
     done: list[str]
     failed: list[BulkFailure]

@@ -18,13 +18,13 @@ class DefinitionSummary(Payload):
     latest_version: int
     published_version: int | None = None
     is_published: bool = Field(description="This version is the published one.")
-    has_draft: bool = Field(description="There is a version later than the published one.")
+    has_draft: bool = Field(description="A version later than the published one exists.")
     folder: str = ""
     labels: list[str] = []
     origin: Literal["api", "code", "file"] = "api"
     updated: datetime
     content_hash: str
-    tools: dict[str, str] = Field(default={}, description="Tools that wrote it, with their versions.")
+    tools: dict[str, str] = Field(default={}, description="Tools that wrote the document, with their versions.")
     usable_as_activity: bool = False
     activity_count: int = 0
 
@@ -38,7 +38,7 @@ class DefinitionDetail(Payload):
 class PublishResult(Payload):
     summary: DefinitionSummary
     triggers: int
-    live_instances: int = Field(description="Instances of earlier versions that have not ended; they stay on theirs.")
+    live_instances: int = Field(description="Live instances of earlier versions; they keep their version.")
 
 
 class RevertRequest(Request):
@@ -89,7 +89,7 @@ class DeclarationChange(Payload):
 
 
 class DefinitionDiff(Payload):
-    """What the later version has that the earlier had not, and the other way round."""
+    """Differences from the earlier version to the later one."""
 
     activities: list[ActivityChange]
     connections: list[ConnectionChange]
@@ -160,14 +160,14 @@ class StartRequest(Request):
     correlation_id: str | None = None
     name: str | None = None
     version: VersionNumber | Literal["latest", "published"] = "published"
-    start_at: str | None = Field(default=None, description="Id of the trigger activity to begin at.")
+    start_at: str | None = Field(default=None, description="Id of the trigger activity to start at.")
     instance_id: str | None = None
 
 
 class DispatchRequest(StartRequest):
-    priority: int = Field(default=0, ge=-(2**31), lt=2**31, description="Higher goes first.")
+    priority: int = Field(default=0, ge=-(2**31), lt=2**31, description="Higher values run first.")
     queue: str | None = None
-    delay: str | None = Field(default=None, description="Not before: ISO 8601 duration or `10s`.")
+    delay: str | None = Field(default=None, description="Delay before the start: ISO 8601 duration or `10s`.")
     properties: dict[str, Any] = {}
     idempotency_key: str | None = None
 
@@ -179,16 +179,19 @@ class BulkDispatchRequest(Request):
 class DispatchResult(Payload):
     instance_ids: list[str]
     status: str = "pending"
-    existing: bool = Field(default=False, description="Nothing new: the key or the place belongs to this instance.")
+    existing: bool = Field(
+        default=False,
+        description="Nothing was started: this instance holds the idempotency key or the activation slot.",
+    )
 
 
 class DispatchFailure(Payload):
-    index: int = Field(description="Which of the requests, from 0.")
+    index: int = Field(description="Index of the request, from 0.")
     code: str
     message: str
 
 
 class BulkDispatchResult(Payload):
-    results: list[DispatchResult] = Field(description="Of those that were queued, in their order.")
+    results: list[DispatchResult] = Field(description="Results of the queued requests, in request order.")
     count: int
     failed: list[DispatchFailure] = []

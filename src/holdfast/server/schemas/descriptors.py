@@ -1,4 +1,4 @@
-"""Payloads of descriptors: what a designer needs to know of activities, languages, types and strategies."""
+"""Payloads of descriptors: metadata of activities, languages, types and strategies, for designers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class InputInfo(Payload):
     display_name: str
     type: str
     json_schema: dict[str, Any] = Field(alias="schema", serialization_alias="schema")
-    hint: str = Field(description="Which editor fits: text, number, switch, list, object, code, datetime …")
+    hint: str = Field(description="Suitable editor: text, number, switch, list, object, code, datetime …")
     default: Any = None
     required: bool = False
     secret: bool = False
@@ -22,9 +22,9 @@ class InputInfo(Payload):
     category: str | None = None
     description: str | None = None
     shown_when: dict[str, Any] | None = Field(
-        default=None, description="Ask for it only while the other inputs have this value, or one of these."
+        default=None, description="Show this input only while the other inputs have this value, or one of these values."
     )
-    options: list[Any] | None = Field(default=None, description="The values that are allowed, if they are few.")
+    options: list[Any] | None = Field(default=None, description="Allowed values, if the set is small.")
 
 
 class OutputInfo(Payload):
@@ -70,7 +70,7 @@ class ActivityList(Payload):
 class LanguageInfo(Payload):
     language: str
     display_name: str
-    editor: str = Field(description="The language that a code editor should colour.")
+    editor: str = Field(description="Language for syntax highlighting.")
     browsable: bool = True
 
 

@@ -21,7 +21,7 @@ class InstanceItem(Payload):
     correlation_id: str | None = None
     name: str | None = None
     parent_id: str | None = None
-    incidents: int = Field(description="How many are open.")
+    incidents: int = Field(description="Number of open incidents.")
     created: datetime
     updated: datetime
     finished: datetime | None = None
@@ -47,13 +47,13 @@ class BookmarkItem(Payload):
 
 
 class BookmarkPage(Payload):
-    """One page of bookmarks. It is the last one if `next` is null; one that is short, or empty, need not be."""
+    """One page of bookmarks. `next` is null on the last page only: an earlier page may be short or empty."""
 
     items: list[BookmarkItem]
     total: int | None = Field(
-        description="How many there are in all; null if a name is asked for of all instances: nobody counted those."
+        description="Total number of bookmarks; null for a name filter over all instances, which is not counted."
     )
-    next: str | None = Field(default=None, description="The cursor of the next page; null on the last one.")
+    next: str | None = Field(default=None, description="Cursor of the next page; null on the last page.")
 
 
 class IncidentItem(Payload):
@@ -74,7 +74,7 @@ class IncidentItem(Payload):
 
 
 class ActivityState(Payload):
-    """An activity that lives: a container with running children, or one that waits."""
+    """A live activity: a container with running children, or a waiting activity."""
 
     execution_id: int
     activity_id: str
@@ -102,26 +102,30 @@ class PinnedDefinition(Payload):
 
 
 class WaitItem(Payload):
-    """One thing that has to happen for an instance to go on."""
+    """One condition that an instance waits for."""
 
-    what: str = Field(description="In words, without the time; empty: only the time has to come.")
-    activity_id: str | None = Field(default=None, description="The activity that waits.")
-    due: datetime | None = Field(default=None, description="When it goes on by itself.")
-    child_id: str | None = Field(default=None, description="The instance that has to end.")
+    what: str = Field(
+        description="Description of the condition, without the time; empty if the instance only waits until `due`."
+    )
+    activity_id: str | None = Field(default=None, description="The waiting activity.")
+    due: datetime | None = Field(default=None, description="Time at which the instance continues by itself.")
+    child_id: str | None = Field(default=None, description="The instance that has to end first.")
 
 
 class InstanceDetail(InstanceItem):
     state: InstanceState
     definition: PinnedDefinition
     document: Document = Field(description="The definition that this instance is pinned to.")
-    waiting_for: str | None = Field(default=None, description="In words, what has to happen for it to go on.")
-    waits: list[WaitItem] = Field(default=[], description="The same, one by one.")
+    waiting_for: str | None = Field(
+        default=None, description="Description of all conditions that the instance waits for."
+    )
+    waits: list[WaitItem] = Field(default=[], description="The conditions of `waiting_for`, one by one.")
     position: int
     unreadable: str | None = Field(default=None, description="Why the state cannot be shown on this node.")
 
 
 class InstanceResult(Payload):
-    """What an instance is after a request that changed it."""
+    """An instance after a request that changed it."""
 
     instance_id: str
     status: StatusName
@@ -151,11 +155,11 @@ class JournalItem(Payload):
 
 class JournalPage(Payload):
     entries: list[JournalItem]
-    next: int | None = Field(description="Ask with `after` = this for more; null: that was all.")
+    next: int | None = Field(description="Value of `after` for the next page; null on the last page.")
 
 
 class ExecutionItem(Payload):
-    """One execution of one activity, told by the journal."""
+    """One execution of one activity, derived from the journal."""
 
     execution_id: int | None
     activity_id: str
@@ -174,7 +178,7 @@ class ExecutionItem(Payload):
 
 class ExecutionList(Payload):
     items: list[ExecutionItem]
-    stats: dict[str, dict[str, int]] = Field(description="Per activity id: how many per status.")
+    stats: dict[str, dict[str, int]] = Field(description="Number of executions per status, by activity id.")
     next: int | None = None
 
 
@@ -195,7 +199,7 @@ class Timeline(Payload):
 
 
 class MomentItem(Payload):
-    """A version of an instance whose state is kept."""
+    """A version of an instance with a stored state."""
 
     version: int
     at: datetime
@@ -204,19 +208,19 @@ class MomentItem(Payload):
 
 class MomentList(Payload):
     items: list[MomentItem]
-    kept: bool = Field(description="Whether this server keeps the states of what it commits now.")
+    kept: bool = Field(description="Whether this server currently stores the state of every commit.")
 
 
 class MomentDetail(Payload):
-    """The instance as one commit left it."""
+    """The instance as of one commit."""
 
     version: int
     status: StatusName
     state: InstanceState
-    document: Document = Field(description="The definition that it was pinned to then.")
+    document: Document = Field(description="The definition that the instance was pinned to at that version.")
 
 
-# -- verbs -------------------------------------------------------------------------------------------------------------
+# -- actions -----------------------------------------------------------------------------------------------------------
 
 
 class CancelRequest(Request):
@@ -241,7 +245,9 @@ class ResumeRequest(Request):
 
 class SkipRequest(Request):
     activity_id: str
-    outcome: str | None = Field(default=None, description="Go on as if it had completed with this outcome.")
+    outcome: str | None = Field(
+        default=None, description="Continue as if the activity had completed with this outcome."
+    )
     why: str | None = None
 
 
@@ -256,7 +262,7 @@ class AlterRequest(Request):
 
 
 class ForkRequest(Request):
-    version: int | None = Field(default=None, ge=1, lt=2**62, description="Go on from this version of the instance.")
+    version: int | None = Field(default=None, ge=1, lt=2**62, description="Fork from this version of the instance.")
     why: str | None = None
 
 
@@ -286,10 +292,10 @@ class InstancesBulkRequest(Request):
 
 
 class InstancesBulkResult(Payload):
-    """What became of many: each in a commit of its own."""
+    """Outcome of a bulk request: each instance changes in a commit of its own."""
 
     changed: int
-    unchanged: int = Field(description="Did not fit any more, or there was nothing to do.")
+    unchanged: int = Field(description="Instances that no longer matched, or that needed no change.")
     failed: list[BulkFailure]
 
 

@@ -29,7 +29,7 @@ class TaskItem(Payload):
     activity_id: str
     claimed_by: str | None = None
     completed_by: str | None = None
-    about: Any = Field(default=None, description="What it is about, to be shown with the form.")
+    about: Any = Field(default=None, description="Subject of the task, shown with the form.")
     answer: Any = None
 
 
@@ -53,17 +53,17 @@ class StimulusRequest(EventRequest):
 
 
 class Receipt(Payload):
-    """It was accepted, durably; whoever takes it up matches it."""
+    """A durably accepted stimulus; a node matches it later."""
 
     stimulus_id: str
-    existing: bool = Field(default=False, description="It had been accepted before, with the same key.")
+    existing: bool = Field(default=False, description="A stimulus with the same key was accepted before.")
 
 
 class ExplainRequest(Request):
     type: str = Field(min_length=1)
     payload: Any = None
-    name: str | None = Field(default=None, description="Of an event.")
-    key: Any = Field(default=None, description="Of an event.")
+    name: str | None = Field(default=None, description="Name of an event.")
+    key: Any = Field(default=None, description="Key of an event.")
     correlation_id: str | None = None
     instance_id: str | None = None
 
@@ -87,15 +87,15 @@ class NearMatch(Payload):
 class Explanation(Payload):
     key: str
     broadcast: bool
-    starts: list[str] = Field(description="Definitions that it would start.")
+    starts: list[str] = Field(description="Definitions that the stimulus would start.")
     resumes: list[str] = Field(description="INSTANCE#BOOKMARK")
-    kept: str | None = Field(description="For how long it is kept where nobody takes it.")
-    near: list[NearMatch] = Field(description="What nearly fits, with the fields that differ; nearest first.")
+    kept: str | None = Field(description="Time for which an unmatched stimulus is kept.")
+    near: list[NearMatch] = Field(description="Near matches with their differing fields; nearest first.")
     advice: str
 
 
 class ExpiredStimulusItem(Payload):
-    """A stimulus that was kept, and that nobody came for."""
+    """A stimulus that expired without a match."""
 
     id: str
     type: str
@@ -126,7 +126,7 @@ class ScheduleItem(Payload):
     rule: str = Field(description="The cron expression, the interval or the moment.")
     zone: str
     misfire: str
-    due: datetime | None = Field(default=None, description="null: paused, or never again.")
+    due: datetime | None = Field(default=None, description="Next time; null if the schedule is paused or has ended.")
     fired: datetime | None = None
     paused: bool = False
 
@@ -152,7 +152,7 @@ class AlterationRequest(Request):
 
 
 class AlterationOutcome(Payload):
-    """What became, or would become, of one instance."""
+    """Actual or, in a dry run, expected outcome for one instance."""
 
     instance_id: str
     definition_id: str
@@ -166,16 +166,18 @@ class AlterationItem(Payload):
     state: Literal["planned", "running", "completed"]
     dry_run: bool
     alterations: list[dict[str, Any]]
-    total: int = Field(description="How many fitted when it was made.")
+    total: int = Field(description="Number of matching instances when the plan was made.")
     altered: int = 0
     unchanged: int = 0
     failed: int = 0
-    fates: dict[str, int] = Field(default={}, description="Of a dry run: how many would be altered, stay, …")
+    fates: dict[str, int] = Field(default={}, description="Dry run only: number of instances per expected outcome.")
     created: datetime
     updated: datetime
     who: str
     why: str | None = None
-    results: list[AlterationOutcome] = Field(description="Of a dry run: some of each; else the first that failed.")
+    results: list[AlterationOutcome] = Field(
+        description="Dry run: examples of each outcome; otherwise the first failures."
+    )
 
 
 # -- dead letters ------------------------------------------------------------------------------------------------------
@@ -207,7 +209,7 @@ class NodeItem(Payload):
     boot: int
     state: str = Field(description="live, draining, left or dead.")
     alive: bool
-    this: bool = Field(default=False, description="The node that answers.")
+    this: bool = Field(default=False, description="This is the node that answered.")
     started: datetime
     heartbeat: datetime
     host: str = ""
@@ -241,7 +243,7 @@ class SettingItem(Payload):
 
 
 class ThroughputPoint(Payload):
-    hour: datetime = Field(description="Where the interval begins; it lasts an hour, or a day for long ranges.")
+    hour: datetime = Field(description="Start of the interval, which lasts an hour, or a day for long ranges.")
     started: int
     finished: int
     faulted: int
@@ -282,17 +284,19 @@ class Statistics(Payload):
     durations: Durations
     by_definition: list[DefinitionStatistics]
     oldest_waiting: InstanceItem | None = None
-    stuck: int = Field(default=0, description="Live instances that nothing will wake; 100 at most.")
-    stuck_counted: bool = Field(default=True, description="False: too many live ones to look at now; see `/metrics`.")
+    stuck: int = Field(default=0, description="Live instances without anything left to resume them; at most 100.")
+    stuck_counted: bool = Field(
+        default=True, description="False if there are too many live instances to scan; see `/metrics`."
+    )
     incidents_open: int = 0
     dead_letters: int = 0
     work_ready: int = 0
     work_later: int = 0
-    sampled: bool = Field(default=False, description="There were more instances than were looked at.")
+    sampled: bool = Field(default=False, description="Durations are based on a sample of the instances.")
     needs_attention: list[Attention]
 
 
-# -- trying things out -------------------------------------------------------------------------------------------------
+# -- previews ----------------------------------------------------------------------------------------------------------
 
 
 class PreviewRequest(Request):
@@ -310,7 +314,7 @@ class PreviewResult(Payload):
 
 
 class ActivityTrialRequest(Request):
-    activity: dict[str, Any] = Field(description="One activity as it stands in a definition.")
+    activity: dict[str, Any] = Field(description="One activity, as in a definition.")
     variables: dict[str, Any] = {}
 
 

@@ -1,1 +1,1 @@
-"""From rows, states and journals to payloads. No routes here, and no HTTP."""
+"""Conversion of rows, states and journals into payloads. No routes and no HTTP."""

@@ -1,4 +1,4 @@
-"""Bookmarks of many instances: read from the states of those that are suspended."""
+"""Bookmarks of many instances, read from the states of suspended instances."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from holdfast.server.views import instances
 
 WAITING_STATUSES = (Status.SUSPENDED.value, Status.RUNNING.value)
 INSTANCES_MAX = 200
-"""How many instances a request looks at if its page asks for fewer."""
+"""Minimum number of instances that a request reads."""
 
 
 async def page(
     server: Backend, instance_id: str | None, name: str | None, limit: int, cursor: str | None
 ) -> BookmarkPage:
-    """A page is made of whole instances: it may hold a few more bookmarks than were asked for, and fewer where it took
-    looking at many instances to find them. The index knows names only together with payloads, and nothing of those that
-    a timer alone wakes."""
+    """A page consists of whole instances: it may contain slightly more bookmarks than requested, or fewer if they are rare. The
+    index has names only together with payloads and omits bookmarks that only a timer resumes."""
     if instance_id is not None:
         found = await of(server, instance_id, name)
         return BookmarkPage(items=found, total=len(found))
@@ -34,7 +33,7 @@ async def page(
         )
         left -= len(rows.items)
         for row in rows.items:
-            with suppress(InstanceNotFound):  # it was deleted since the list was made
+            with suppress(InstanceNotFound):  # deleted since the list was read
                 items.extend(await of(server, row.id, name))
         following = rows.cursor
         if following is None:
@@ -47,8 +46,8 @@ async def of(server: Backend, instance_id: str, name: str | None = None) -> list
     try:
         row, result = await instances.read(server, instance_id)
     except HoldfastError:
-        await server.runtime.row(instance_id)  # raises for one that is not there
-        return []  # its code is not on this node
+        await server.runtime.row(instance_id)  # raises InstanceNotFound
+        return []  # this node does not have the workflow's code
     created = {item.seq: item.created for item in await server.store.bookmarks_of(server.tenant, row.id)}
     found = []
     for item in result._live.bookmarks.values() if not result.status.at_rest else ():

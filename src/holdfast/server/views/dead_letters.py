@@ -1,4 +1,4 @@
-"""Dead letters with what is inside: a message and a payload that people can read."""
+"""Dead letters with a readable message and payload."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from holdfast.server.schemas.operations import DeadLetterItem
 
 SORT = "-died"
 Place = tuple[float, str]
-"""Of a letter in the list: when it died, and its id."""
+"""Position of a letter in the list: time of death and id."""
 
 
 BACKTRACK_ROWS = 100
 
 
 async def page(server: Backend, limit: int, cursor: str | None) -> Page[DeadLetterItem]:
-    """Those after the cursor. The store counts from the latest, and letters come and go: the cursor names the last one that was
-    seen, and where it was."""
+    """The letters after the cursor. The store's offsets count from the latest letter and shift as letters come and go, so the
+    cursor names the last letter seen and its offset."""
     last, offset = (None, 0) if cursor is None else _read_cursor(cursor)
     if last is not None:
         offset = await _not_past(server, last, offset)
@@ -46,7 +46,7 @@ async def page(server: Backend, limit: int, cursor: str | None) -> Page[DeadLett
 
 
 async def _not_past(server: Backend, last: Place, offset: int) -> int:
-    """Where to look from: some of those before may have gone meanwhile, and the rest has moved up."""
+    """An offset at or before the last letter seen: deleted letters may have moved it up."""
     while offset > 0:
         above = await server.store.list_dead_letters(server.tenant, limit=1, offset=offset - 1)
         if above and _place(above[0]) >= last:
@@ -67,7 +67,7 @@ def _read_cursor(cursor: str) -> tuple[Place, int]:
 
 
 async def missing(server: Backend, ids: Sequence[str]) -> list[str]:
-    """Those of these ids that are none (any more)."""
+    """The given ids that do not exist."""
     found = {row.work.id for row in await server.runtime.operators.letters(ids)}
     return [name for name in dict.fromkeys(ids) if name not in found]
 

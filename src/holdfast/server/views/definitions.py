@@ -1,4 +1,4 @@
-"""Definitions as lists and details show them."""
+"""Summaries and details of definitions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BATCH = 1000
 
 
 async def versions(server: Backend, query: DefinitionQuery) -> list[DefinitionVersion]:
-    """All of them, page by page: definitions are counted in hundreds."""
+    """All of them, page by page: stores hold hundreds of definitions, not millions."""
     found: list[DefinitionVersion] = []
     while True:
         wanted = msgspec.structs.replace(query, limit=BATCH, offset=len(found))
@@ -35,7 +35,7 @@ async def summaries(server: Backend, search: str = "") -> list[DefinitionSummary
     }
     found: list[DefinitionSummary] = []
     for item in latest:
-        with suppress(LookupError):  # it was deleted since the list was made
+        with suppress(LookupError):  # deleted since the list was read
             found.append(await _summary(server, item, item.version, published.get(item.definition_id)))
     return found
 
@@ -83,7 +83,7 @@ def which(text: str | int) -> int | Which:
         return Which(text)
     if text.isascii() and text.isdigit() and 0 < int(text) < 2**31:
         return int(text)
-    raise Refusal(422, "version.invalid", f"'{text}' is no version. Use latest, published or a number.")
+    raise Refusal(422, "version.invalid", f"'{text}' is not a version. Use latest, published or a number.")
 
 
 async def detail(server: Backend, label: DefinitionVersion) -> DefinitionDetail:

@@ -1,4 +1,4 @@
-"""Descriptors as the designer wants them: with a JSON Schema and the editor that fits each input."""
+"""Descriptors for the designer: each input with a JSON Schema and a suitable editor."""
 
 from __future__ import annotations
 
@@ -168,15 +168,15 @@ def variable_types(engine: Holdfast) -> list[VariableTypeInfo]:
 
 
 _WORDS = {
-    "always": "Start as many instances as are asked for.",
+    "always": "Start any number of instances.",
     "singleton": "One instance at a time.",
     "correlation": "One instance per correlation id, of any definition.",
     "correlated_singleton": "One instance of this definition per correlation id.",
     "fault": "A fault ends the instance.",
-    "continue_with_incidents": "A fault is kept as an incident, and the rest goes on.",
-    "include": "Keep inputs and outputs.",
-    "exclude": "Keep what happened, without values.",
-    "off": "Keep nothing of it.",
+    "continue_with_incidents": "A fault is recorded as an incident, and the other activities continue.",
+    "include": "Record inputs and outputs.",
+    "exclude": "Record what happened, without values.",
+    "off": "Record nothing.",
 }
 
 

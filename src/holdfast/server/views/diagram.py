@@ -1,4 +1,4 @@
-"""A definition as nodes and edges."""
+"""Diagram of a definition: nodes and edges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Incidents as they are stored: also those that were resolved, and those of instances that this node cannot run."""
+"""Incidents from their stored rows, including resolved ones and those of instances that this node cannot run."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ async def listed(server: Backend, *, instance_id: str | None = None, only_open: 
 
 
 async def of_instance(server: Backend, instance_id: str, *, only_open: bool) -> list[IncidentItem]:
-    """Those of one instance. What is open is told by its state, which also knows what the activity was given."""
+    """Incidents of one instance. Open ones come from its state, which also has the inputs of the activity."""
     items = await listed(server, instance_id=instance_id, only_open=only_open)
     try:
         _, result = await read(server, instance_id)
-    except HoldfastError:  # the instance's page says why it cannot be read; the rows still tell what happened
+    except HoldfastError:  # the state is unreadable here; the rows still have the incidents
         return items
     known = {found.id: incident(found, instance_id) for found in result.incidents}
     return [known.get(item.id, item) for item in items]
@@ -54,6 +54,6 @@ def item(row: IncidentRow) -> IncidentItem:
 def _told(row: IncidentRow) -> dict[str, Any]:
     try:
         found = read_payload(row.payload)
-    except HoldfastError as error:  # values of a type that this process does not know
-        return {"message": f"(not readable here: {error})"}
+    except HoldfastError as error:  # values of a type that is unknown in this process
+        return {"message": f"(unreadable on this node: {error})"}
     return found if isinstance(found, dict) else {}

@@ -1,4 +1,4 @@
-"""Instances as lists and details show them."""
+"""Summaries and details of instances."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def item(server: Backend, row: InstanceRow | InstanceSummary) -> InstanceI
 
 
 async def read(server: Backend, instance_id: str) -> tuple[InstanceRow, RunResult]:
-    """Row and state of the same version, so that a detail shows one moment."""
+    """Row and state of the same version, so that a detail is consistent."""
     return await server.runtime.read_with_row(instance_id)
 
 
@@ -64,7 +64,7 @@ async def detail(server: Backend, instance_id: str, who: Principal) -> InstanceD
         state = state_of(result)
         add_links(server, state.bookmarks, who)
     except HoldfastError as error:
-        row = await server.runtime.row(instance_id)  # raises for one that is not there
+        row = await server.runtime.row(instance_id)  # raises InstanceNotFound
         state, unreadable = InstanceState(), str(error)
     base, waits = await item(server, row), waits_of(row, state)
     return InstanceDetail(
@@ -80,7 +80,7 @@ async def detail(server: Backend, instance_id: str, who: Principal) -> InstanceD
 
 
 async def moment(server: Backend, instance_id: str, version: int) -> MomentDetail:
-    await server.runtime.row(instance_id)  # raises for one that is not there
+    await server.runtime.row(instance_id)  # raises InstanceNotFound
     result = await server.runtime.read_at(instance_id, version)
     return MomentDetail(
         version=version,
@@ -109,7 +109,7 @@ def _ended(result: RunResult) -> bool:
 
 
 def _open(result: RunResult) -> Iterable[Bookmark]:
-    """With those of timeouts and children: whoever looks wants to know all that it waits for."""
+    """Open bookmarks, including those of timeouts and children."""
     return () if result.status.at_rest else result._live.bookmarks.values()
 
 
@@ -142,7 +142,7 @@ def bookmark(found: Bookmark, instance_id: str) -> BookmarkItem:
 
 
 def add_links(server: Backend, items: Iterable[BookmarkItem], who: Principal) -> None:
-    """A link is as good as the permission to resume: those who have it get it, to hand on."""
+    """A link is equivalent to the permission to resume, so only principals with that permission get links."""
     if who.may("instances:write"):
         _add_links(server, items)
 
@@ -154,7 +154,7 @@ def _add_links(server: Backend, items: Iterable[BookmarkItem]) -> None:
 
 
 def incident(found: Incident, instance_id: str) -> IncidentItem:
-    """One that the instance still has: those that were resolved are rows of the store."""
+    """An open incident, from the state of the instance; resolved ones are rows of the store."""
     return IncidentItem(
         id=found.id,
         instance_id=instance_id,
@@ -174,7 +174,7 @@ def incident(found: Incident, instance_id: str) -> IncidentItem:
 
 
 def result_of(server: Backend, result: RunResult, position: int) -> InstanceResult:
-    """For those who changed it: they may resume it."""
+    """With resume links: a caller who changed the instance may also resume it."""
     return InstanceResult(**_result(server, result, position, links=True))
 
 

@@ -1,4 +1,4 @@
-"""What happened in an instance: journal entries, and what they tell of executions and of time."""
+"""Journal of an instance: entries, and the executions and timeline derived from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from holdfast.server.schemas.instances import (
 )
 
 EXECUTIONS_MAX = 10_000
-"""Commits that are read for one list of executions."""
+"""Maximum number of commits read for one list of executions."""
 
 
 async def entries(server: Backend, instance_id: str, after: int, limit: int) -> tuple[list[NumberedEntry], int | None]:
@@ -78,7 +78,7 @@ async def executions(server: Backend, instance_id: str, activity_id: str | None,
 
 
 def executions_of(found: Iterable[JournalEntry]) -> list[ExecutionItem]:
-    """One per execution id, in the order in which they began."""
+    """One item per execution id, in start order."""
     made: dict[tuple[str, int | None], ExecutionItem] = {}
     for entry in found:
         if entry.activity_id is None or (entry.execution_id is None and entry.event is not JournalEvent.SKIPPED):
@@ -122,7 +122,7 @@ def _apply(one: ExecutionItem, entry: JournalEntry) -> None:
                 one.outputs = data
 
 
-# -- time --------------------------------------------------------------------------------------------------------------
+# -- timeline ----------------------------------------------------------------------------------------------------------
 
 
 async def timeline(server: Backend, instance_id: str) -> Timeline:

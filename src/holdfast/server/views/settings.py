@@ -1,4 +1,4 @@
-"""The settings that hold, with secrets masked."""
+"""Effective settings, with secrets masked."""
 
 from __future__ import annotations
 

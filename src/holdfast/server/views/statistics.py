@@ -1,7 +1,7 @@
-"""Figures for dashboards, counted from the projection of instances: per hour or day, percentiles, hot spots.
+"""Dashboard figures from the projection of instances: counts per hour or day, percentiles, hot spots.
 
-Counts are exact: the store counts per interval. Durations are taken from the instances that finished last, at most
-`SAMPLE_MAX` of them; `sampled` says that there were more.
+Counts are exact: the store counts per interval. Durations come from the instances that finished last, at most `SAMPLE_MAX`
+of them; `sampled` is set if there were more.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ def read_range(text: str) -> timedelta:
     try:
         span = parse_duration(text)
     except (ValueError, TypeError, OverflowError) as error:
-        raise Refusal(422, "range.invalid", f"'{text}' is no range. Write 1h, 24h, 7d or 30d.") from error
+        raise Refusal(422, "range.invalid", f"'{text}' is not a range. Write 1h, 24h, 7d or 30d.") from error
     if span > RANGE_MAX:
-        raise Refusal(422, "range.invalid", "The range is at most 90d.")
+        raise Refusal(422, "range.invalid", "The range is longer than 90d. Choose a shorter one.")
     return span
 
 
@@ -80,7 +80,7 @@ def _floor(moment: datetime, step: timedelta) -> datetime:
 
 
 async def _sample(server: Backend, filter: InstanceFilter, sort: InstanceSort) -> list[InstanceSummary]:
-    """The latest of them."""
+    """The latest instances that match."""
     found: list[InstanceSummary] = []
     cursor = None
     while len(found) < SAMPLE_MAX:
@@ -102,7 +102,7 @@ async def _throughput(
     started: Sequence[InstanceSummary],
     ended: Sequence[InstanceSummary],
 ) -> list[ThroughputPoint]:
-    """Counted from the sample where that is all there is, else by the store."""
+    """Counted from the sample if it is complete, otherwise by the store."""
     points = []
     moment = begins
     while moment <= now:
@@ -138,7 +138,7 @@ def _durations(ended: Sequence[InstanceSummary]) -> Durations:
 
 
 def percentile(ordered: Sequence[float], share: float) -> float | None:
-    """The smallest value that `share` of all do not exceed."""
+    """The smallest value that at least `share` of all values do not exceed."""
     if not ordered:
         return None
     place = max(0, -(-len(ordered) * share // 1) - 1)
@@ -186,7 +186,7 @@ async def _oldest(server: Backend) -> InstanceItem | None:
 
 
 async def _stuck(server: Backend, by_status: Mapping[str, int]) -> int | None:
-    """A slow scan: not while somebody waits for a page over many; `/metrics` looks for them in the background."""
+    """None if there are too many live instances for this slow scan; `/metrics` scans in the background."""
     alive = sum(count for status, count in by_status.items() if not Status(status).at_rest)
     if alive > STUCK_SCAN_MAX:
         return None
@@ -208,7 +208,7 @@ async def _attention(server: Backend) -> list[Attention]:
     found += [
         Attention(
             kind="dead_letter",
-            message=f"{row.work.kind} work failed for good: {row.reason}",
+            message=f"{row.work.kind} work failed permanently: {row.reason}",
             instance_id=row.work.instance_id,
             at=row.died,
         )
@@ -216,7 +216,9 @@ async def _attention(server: Backend) -> list[Attention]:
     ]
     now = await server.store.now()
     found += [
-        Attention(kind="node", message=f"Node '{row.id}' died without goodbye.", at=row.heartbeat)
+        Attention(
+            kind="node", message=f"Node '{row.id}' stopped sending heartbeats without shutting down.", at=row.heartbeat
+        )
         for row in await server.store.list_nodes()
         if not row.alive_at(now) and row.state.value != "left"
     ]

@@ -1,4 +1,4 @@
-"""What has to happen for an instance to go on, in words that a person can act on."""
+"""Descriptions of the conditions that an instance waits for, as noun phrases after "Waiting for"."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ TEXT_LENGTH_MAX = 120
 
 
 def waits_of(row: InstanceRow, state: InstanceState) -> list[WaitItem]:
-    """All that it waits for; none for an instance that waits for nothing."""
+    """All open conditions; empty for an instance that waits for nothing."""
     if row.status == "faulted":
-        return [WaitItem(what="somebody's retry: it failed")]
+        return [WaitItem(what="an operator to retry the failed instance")]
     if row.finished is not None:
         return []
     waits = [wait_of(found, row.correlation_id) for found in state.bookmarks if found.kind != "timeout"]
     running = [found.activity_id for found in state.activities if found.waits_for == "effect"]
-    waits += [WaitItem(what="what it does to end", activity_id=activity) for activity in running]
+    waits += [WaitItem(what="the running activity to complete", activity_id=activity) for activity in running]
     if row.incidents:
-        waits.append(WaitItem(what="somebody to look at its incident" + ("s" if row.incidents > 1 else "")))
+        waits.append(WaitItem(what=f"an operator to resolve {_incidents(row.incidents)}"))
     return waits
 
 
@@ -40,7 +40,7 @@ def wait_of(found: BookmarkItem, correlation_id: str | None = None) -> WaitItem:
 
 
 def describe_wait(wait: WaitItem) -> str:
-    """One of them in words, with the activity that waits."""
+    """One condition with its time and the waiting activity."""
     until = "" if wait.due is None else _moment(wait.due)
     what = " ".join(filter(None, (wait.what, until)))
     return what if wait.activity_id is None else f"{what} (at '{wait.activity_id}')"
@@ -50,25 +50,29 @@ def _what(found: BookmarkItem, payload: Mapping[str, Any], correlation_id: str |
     if found.due is not None:
         return "the next attempt" if found.kind == "retry" else ""
     if "event_name" in payload:
-        return f"the event '{payload['event_name']}'{_whose(payload, correlation_id)}"
+        return f"the event '{payload['event_name']}'{_addressee(payload, correlation_id)}"
     if "route" in payload and "method" in payload:
-        return f"a request {str(payload['method']).upper()} /{payload['route']}"
+        return f"an HTTP request {str(payload['method']).upper()} /{payload['route']}"
     if "task_id" in payload:
-        return "a person's answer" if found.name == "HumanTask" else f"the task {payload['task_id']} to be done"
+        return "a person's answer" if found.name == "HumanTask" else f"the task {payload['task_id']} to be completed"
     if found.kind == "child":
         child = payload.get("child")
-        return f"the instance {child} to end" if child else "other instances to end"
+        return f"the instance {child} to end" if child else "child instances to end"
     if found.name == "callback":
-        return "the call-back of whom it asked"
+        return "the callback from the called service"
     return found.name + _details(found.payload)
 
 
-def _whose(payload: Mapping[str, Any], correlation_id: str | None) -> str:
+def _incidents(count: int) -> str:
+    return "an open incident" if count == 1 else f"{count} open incidents"
+
+
+def _addressee(payload: Mapping[str, Any], correlation_id: str | None) -> str:
     if "key" in payload:
-        return f" of {_short(payload['key'])}"
+        return f" with key {_short(payload['key'])}"
     if "instance" in payload:
         return " sent to this instance"
-    return f", correlation {correlation_id}" if correlation_id else ""
+    return f" with correlation id {correlation_id}" if correlation_id else ""
 
 
 def _details(payload: Any) -> str:
