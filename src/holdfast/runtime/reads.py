@@ -105,7 +105,7 @@ class InstanceReads:
 
     async def wait_settled(self, stimulus_id: str, limit: timedelta) -> bool:
         """Wait until this node has routed a stimulus; False at the limit."""
-        return await waits.routed(self.router.settled, stimulus_id, limit)
+        return await waits.routed(self.router.settled, self.tenant, stimulus_id, limit)
 
     async def wait_at_rest(self, instance_id: str) -> RunResult:
         """Wait until the instance has ended, on any node."""

@@ -35,13 +35,13 @@ async def burst(store: Store, reader: InstanceReader, key: InstanceKey, limit: t
     return status
 
 
-async def routed(settled: Settled, stimulus_id: str, limit: timedelta) -> bool:
+async def routed(settled: Settled, tenant: str, stimulus_id: str, limit: timedelta) -> bool:
     """Wait until this node has routed the stimulus; False at the limit."""
-    if stimulus_id in settled:
+    if settled.has(tenant, stimulus_id):
         return True
     try:
         async with asyncio.timeout(limit.total_seconds()):
-            await settled.wait(stimulus_id)
+            await settled.wait(tenant, stimulus_id)
     except TimeoutError:
         return False
     return True

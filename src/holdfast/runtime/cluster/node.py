@@ -57,6 +57,7 @@ class Node:
             host=socket.gethostname(),
             pid=os.getpid(),
             tenant=options.tenants[0],
+            tenants=options.tenants if len(options.tenants) > 1 else (),
             queues=options.queues if options.takes_work else (),
         )
         registration = await parts.store.register_node(

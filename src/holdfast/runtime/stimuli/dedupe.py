@@ -12,44 +12,49 @@ from holdfast.runtime.stimuli.matching import Place, place_of
 SETTLED_MAX = 10_000
 DECLINED_MAX = 10_000
 
+_StimulusKey = tuple[str, str]
+"""Tenant and id: an id derived from an idempotency key may occur in several tenants."""
+
 
 class Settled:
     """Stimuli that were routed on this node, for callers that wait for the routing."""
 
     def __init__(self) -> None:
-        self._done: OrderedDict[str, None] = OrderedDict()
-        self._waiting: dict[str, asyncio.Event] = {}
+        self._done: OrderedDict[_StimulusKey, None] = OrderedDict()
+        self._waiting: dict[_StimulusKey, asyncio.Event] = {}
 
-    def add(self, stimulus_id: str) -> None:
-        self._done[stimulus_id] = None
+    def add(self, tenant: str, stimulus_id: str) -> None:
+        key = tenant, stimulus_id
+        self._done[key] = None
         if len(self._done) > SETTLED_MAX:
             self._done.popitem(last=False)
-        if (event := self._waiting.pop(stimulus_id, None)) is not None:
+        if (event := self._waiting.pop(key, None)) is not None:
             event.set()
 
-    def __contains__(self, stimulus_id: str) -> bool:
-        return stimulus_id in self._done
+    def has(self, tenant: str, stimulus_id: str) -> bool:
+        return (tenant, stimulus_id) in self._done
 
-    async def wait(self, stimulus_id: str) -> None:
-        if stimulus_id not in self._done:
-            await self._waiting.setdefault(stimulus_id, asyncio.Event()).wait()
+    async def wait(self, tenant: str, stimulus_id: str) -> None:
+        key = tenant, stimulus_id
+        if key not in self._done:
+            await self._waiting.setdefault(key, asyncio.Event()).wait()
 
 
 class Declinations:
     """Kept stimuli and the bookmarks that declined them, so that the sweep does not offer them again."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, Place], None] = OrderedDict()
+        self._known: OrderedDict[tuple[_StimulusKey, Place], None] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._known)
 
     def add(self, found: Stimulus, mark: BookmarkRow) -> Place:
         place = place_of(mark)
-        self._known[found.id, place] = None
+        self._known[(mark.tenant, found.id), place] = None
         if len(self._known) > DECLINED_MAX:
             self._known.popitem(last=False)
         return place
 
     def has(self, found: Stimulus, mark: BookmarkRow) -> bool:
-        return (found.id, place_of(mark)) in self._known
+        return ((mark.tenant, found.id), place_of(mark)) in self._known

@@ -59,8 +59,8 @@ class Inbox:
         self._counts = counts
         self._log = log
         self._new_bookmarks: list[BookmarkRow] = []
-        self._in_hand: set[str] = set()
-        """Ids of kept stimuli that this node is delivering."""
+        self._in_hand: set[tuple[str, str]] = set()
+        """Kept stimuli that this node is delivering, by tenant and id."""
         self._search: asyncio.Task[None] | None = None
 
     async def stop(self) -> None:
@@ -94,7 +94,7 @@ class Inbox:
 
     async def search_bookmark(self, tenant: str, found: Stimulus, kept: Sequence[InboxRow]) -> None:
         """The rows are committed: a bookmark that was committed meanwhile has searched before they were there."""
-        self._in_hand.add(found.id)
+        self._in_hand.add((tenant, found.id))
         try:
             await self._delivery.deliver(tenant, found, frozenset(), inbox=tuple(item.id for item in kept))
         except ENDED:
@@ -102,7 +102,7 @@ class Inbox:
         except PayloadRefused as error:
             await self._refuse_kept(tenant, found, error)
         finally:
-            self._in_hand.discard(found.id)
+            self._in_hand.discard((tenant, found.id))
 
     # -- bookmarks were committed --------------------------------------------------------------------------------------
 
@@ -135,9 +135,10 @@ class Inbox:
     async def _take_out(self, row: InboxRow, mark: BookmarkRow, *, swept: bool) -> bool:
         """Deliver a kept stimulus to a bookmark; False if the bookmark is gone. Of two nodes that try, one consumes the row."""
         found = work_rows.read_kept(row)
-        if found.id in self._in_hand:
+        in_hand = row.tenant, found.id
+        if in_hand in self._in_hand:
             return True
-        self._in_hand.add(found.id)
+        self._in_hand.add(in_hand)
         try:
             payload = work_rows.encoded_input(found)
             taken = await self._delivery.hand_over(mark, found, payload, inbox=_row_ids(found))
@@ -150,7 +151,7 @@ class Inbox:
             await self._refuse_kept(row.tenant, found, error)
             return True
         finally:
-            self._in_hand.discard(found.id)
+            self._in_hand.discard(in_hand)
         if taken:
             self._counts.add("swept" if swept else "delivered", found)
         return True

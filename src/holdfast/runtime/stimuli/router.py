@@ -109,7 +109,7 @@ class StimulusRouter:
         try:
             await self._route(row, found)
         finally:
-            self.settled.add(found.id)
+            self.settled.add(row.tenant, found.id)
 
     async def deliver_at_once(self, tenant: str, found: Stimulus) -> bool:
         """Deliver without a work row; False if a row is needed: for broadcasts, starts, and stimuli without a bookmark.
@@ -127,7 +127,7 @@ class StimulusRouter:
         except HoldfastError:
             return False
         if delivered:
-            self.settled.add(found.id)
+            self.settled.add(tenant, found.id)
         return delivered
 
     def instance_ended(self, key: InstanceKey) -> None:
