@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
 
 from holdfast import Holdfast, Runner, RunResult
 from holdfast.testing.clock import VirtualClock
+from tests.support.memory_node import MemoryNode
 from tests.support.status_watch import StatusWatch
 
 MakeEngine = Callable[..., Holdfast]
@@ -53,6 +54,13 @@ def make_engine(clock: VirtualClock) -> Iterator[MakeEngine]:
 @pytest.fixture
 def runner(make_engine: MakeEngine) -> Runner:
     return make_engine().runner
+
+
+@pytest.fixture
+async def memory() -> AsyncIterator[MemoryNode]:
+    """A started node on a store in memory."""
+    async with MemoryNode() as node:
+        yield node
 
 
 @pytest.fixture

@@ -1,0 +1,123 @@
+"""The launcher: the normal path of an effect, without the code for effects that end processes or dead nodes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from holdfast import Status, Workflow, activity
+from holdfast.activities import Sequence
+from holdfast.model.stored import InstanceKey
+from holdfast.model.work import EffectRow
+from holdfast.runtime.effects.launcher import EffectLauncher
+from holdfast.runtime.effects.poison import PoisonEffects
+from holdfast.runtime.effects.reaper import Reaper
+from tests.support.memory_node import MemoryNode
+from tests.support.probe import probe
+
+
+@activity
+async def charge() -> str:
+    probe.calls.append("charge")
+    return "charged"
+
+
+charging = Workflow(Sequence(charge.bind(result="said", queue="default")), id="charges", variables={"said": ""})
+
+
+class FakeRunning:
+    """Records launched effects instead of running them."""
+
+    def __init__(self) -> None:
+        self.launched: list[tuple[InstanceKey, int, int]] = []
+
+    def has(self, key: Any) -> bool:
+        return key in {(instance, execution) for instance, execution, _ in self.launched}
+
+    def run(self, key: InstanceKey, live: Any, request: Any) -> None:
+        self.launched.append((key, request.execution_id, request.attempt))
+
+
+async def recorded(memory: MemoryNode) -> EffectRow:
+    """The row of a step that waits in its queue."""
+    await memory.runtime.start(charging, instance_id="order")
+    (row,) = await memory.store.effects_of("", "order")
+    return row
+
+
+def launcher_of(memory: MemoryNode, running: FakeRunning, buried: list[int], *, is_poison: bool = False) -> Any:
+    async def bury(row: EffectRow, lost: int) -> bool:
+        buried.append(lost)
+        return is_poison
+
+    pretended: Any = running
+    return EffectLauncher(memory.components.cache, memory.components.reader, pretended, bury)
+
+
+async def test_a_recorded_attempt_runs_once_and_is_never_checked_for_poison(memory: MemoryNode) -> None:
+    row, running, buried = await recorded(memory), FakeRunning(), list[int]()
+    launcher = launcher_of(memory, running, buried)
+
+    for _ in range(2):
+        await launcher.launch(row)
+
+    assert running.launched == [(InstanceKey("", "order"), row.execution, 1)]
+    assert buried == []
+
+
+async def test_without_a_cached_state_the_stored_state_is_used(memory: MemoryNode) -> None:
+    row, running = await recorded(memory), FakeRunning()
+    memory.runtime.forget("order")
+
+    await launcher_of(memory, running, []).launch(row)
+
+    assert [attempt for _, _, attempt in running.launched] == [1]
+
+
+async def test_a_later_attempt_counts_the_lost_ones(memory: MemoryNode) -> None:
+    row, running, buried = await recorded(memory), FakeRunning(), list[int]()
+    later = EffectRow(row.instance_id, row.execution, row.activity_id, row.type, row.created, attempt=3)
+
+    await launcher_of(memory, running, buried).launch(later)
+
+    assert buried == [2]
+    assert [attempt for _, _, attempt in running.launched] == [3]
+
+
+async def test_a_buried_effect_does_not_run(memory: MemoryNode) -> None:
+    row, running = await recorded(memory), FakeRunning()
+    later = EffectRow(row.instance_id, row.execution, row.activity_id, row.type, row.created, attempt=5)
+
+    await launcher_of(memory, running, [], is_poison=True).launch(later)
+
+    assert running.launched == []
+
+
+async def test_an_effect_that_was_canceled_does_not_run(memory: MemoryNode) -> None:
+    row, running = await recorded(memory), FakeRunning()
+    await memory.runtime.cancel("order")
+
+    await launcher_of(memory, running, []).launch(row)
+
+    assert running.launched == []
+
+
+async def test_a_step_runs_without_poison_checks_and_without_the_reaper(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*given: object, **more: object) -> None:
+        raise AssertionError("the normal path of a step called the recovery path")
+
+    with monkeypatch.context() as patched:
+        for recovery in (PoisonEffects, Reaper):
+            for name in [name for name, value in vars(recovery).items() if callable(value) and name != "__init__"]:
+                patched.setattr(recovery, name, forbidden)
+        memory = MemoryNode()  # Made now: its launcher holds a method of the patched class.
+        async with memory:
+            memory.components.steps.start()
+            await memory.runtime.start(charging, instance_id="order")
+            async with asyncio.timeout(20):
+                result = await memory.runtime.wait_at_rest("order")
+            patched.undo()  # The end of the node stops the reaper.
+
+    assert (result.status, result.variables["said"], probe.calls) == (Status.FINISHED, "charged", ["charge"])
