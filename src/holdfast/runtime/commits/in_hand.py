@@ -31,7 +31,7 @@ class InstancesInHand:
         return bool(self._held)
 
     def has(self, key: InstanceKey) -> bool:
-        return key in self._held or any(works_on(key) for works_on in self._also)
+        return (bool(self._held) and key in self._held) or any(works_on(key) for works_on in self._also)
 
     def hold(self, key: InstanceKey) -> None:
         """A component works on the instance outside of its lane; `release` ends it."""

@@ -7,7 +7,7 @@ of date when another node has committed since; the version check of the commit d
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from holdfast.errors import InstanceNotFound
 from holdfast.model.stored import InstanceKey, InstanceRow, ValueRow
@@ -21,22 +21,21 @@ class InstanceCache:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._rows: OrderedDict[InstanceKey, InstanceRow] = OrderedDict()
+        self.get: Callable[[InstanceKey], InstanceRow | None] = self._rows.get
+        """The cached row. The lookup of the dict itself: every job calls it."""
         self._values = ValueCache()
 
     # -- cached rows ---------------------------------------------------------------------------------------------------
-
-    def get(self, key: InstanceKey) -> InstanceRow | None:
-        return self._rows.get(key)
 
     def keep(self, key: InstanceKey, row: InstanceRow) -> None:
         """Keep a row that was committed here. Rows of instances at rest leave the cache."""
         rows = self._rows
         if row.finished is not None:
-            rows.pop(key, None)
+            if rows:
+                rows.pop(key, None)
             return
-        if key in rows:
-            rows.move_to_end(key)
         rows[key] = row
+        rows.move_to_end(key)
         if len(rows) > ROWS_MAX:
             rows.popitem(last=False)
 

@@ -45,15 +45,15 @@ class InstanceWatch:
 
     def ended(self, key: InstanceKey, row: InstanceRow) -> None:
         """The row of an instance at rest was committed. Waiters are woken when this node is done with the instance."""
-        waiters = self._rest.get(key)
+        waiters = self._rest.get(key) if self._rest else None
         if waiters is not None and row.status in _FINAL:
             waiters.row = row
 
     def notify(self, key: InstanceKey, *, more_in_hand: bool = False) -> None:
         """The instance changed. `more_in_hand`: the caller knows that this node still works on it."""
-        if key in self._next:
+        if self._next and key in self._next:
             _wake(self._next, key)
-        if not more_in_hand and key in self._rest and not self._works_on(key):
+        if self._rest and not more_in_hand and key in self._rest and not self._works_on(key):
             _wake(self._rest, key)
 
 

@@ -113,7 +113,7 @@ class Lane:
         later: list[Job] = []
         while waiting:
             job = waiting[0]
-            if job.key in claimed:
+            if claimed and job.key in claimed:
                 later.append(waiting.popleft())
                 continue
             burst = bursts.get(job.key)

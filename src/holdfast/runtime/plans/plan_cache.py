@@ -46,6 +46,8 @@ class PlanCache:
         self._workshop = workshop
         self.current = CurrentVersions(store, tenant)
         self._plans: OrderedDict[str, Plan] = OrderedDict()
+        self.at_hand: Callable[[str], Plan | None] = self._plans.get
+        """The plan of a content hash, if it is cached. The lookup of the dict itself: every job calls it."""
         self._contents: dict[int, tuple[Plan, str]] = {}
         self._pinning: dict[int, asyncio.Task[str]] = {}
         self.numbers: dict[str, int] = {}
@@ -134,10 +136,6 @@ class PlanCache:
         await self._store.save_version(label, kept, waits)
         self.current.changed()
         return number
-
-    def at_hand(self, content: str) -> Plan | None:
-        """The plan, if it is cached."""
-        return self._plans.get(content)
 
     async def plan(self, content: str) -> Plan:
         """The plan of a content hash. Raises `CodeMissing` if this process lacks its code."""

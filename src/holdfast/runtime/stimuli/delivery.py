@@ -69,7 +69,9 @@ class StimulusDelivery:
         """Deliver to one bookmark; False if another commit delivered the stimulus first."""
         key = InstanceKey(mark.tenant, mark.instance_id)
         job = DeliverJob(key, f"b{mark.seq}", payload, guards=_guards(found), **consumes)
-        return (await self._lanes.ask(job)).result is not None
+        assert job.answer is not None
+        self._lanes.submit(job)
+        return (await job.answer).result is not None
 
 
 def _guards(found: Stimulus) -> tuple[Guard, ...]:

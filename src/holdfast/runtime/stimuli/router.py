@@ -132,7 +132,7 @@ class StimulusRouter:
 
     def instance_ended(self, key: InstanceKey) -> None:
         """An instance has ended here: stimuli that are still kept for it stay unread."""
-        if key in self._kept_for:
+        if self._kept_for and key in self._kept_for:
             self._kept_for.discard(key)
             self.take([check_row(key, self._clock.now())])
 

@@ -52,11 +52,15 @@ class Start(Struct, frozen=True, kw_only=True):
         """The complete inputs. Raises `InvalidInput` with all problems, or `UnstorableText` for an unstorable name."""
         if self.complete is not None:
             return self.complete
-        storable(self.correlation_id, "correlation id")
-        storable(self.name, "name")
-        declared = {item.name for item in self.plan.definition.inputs}
-        given = {name: value for name, value in self.inputs.items() if not self.lenient or name in declared}
-        return check_inputs(self.plan.definition, given, self.plan.types)
+        if self.correlation_id is not None:
+            storable(self.correlation_id, "correlation id")
+        if self.name is not None:
+            storable(self.name, "name")
+        given, definition = self.inputs, self.plan.definition
+        if self.lenient:
+            declared = {item.name for item in definition.inputs}
+            given = {name: value for name, value in given.items() if name in declared}
+        return check_inputs(definition, given, self.plan.types)
 
 
 class StartJob(Job):
@@ -82,10 +86,6 @@ class StartJob(Job):
         )  # Read in the caller's context, not in the lane's.
         self.waits = waits
         """The parent is notified of the end; otherwise it continues as soon as this instance has begun."""
-
-    @property
-    def content(self) -> str:
-        return self.start.content
 
     def create(self, now: Callable[[], int], services: Services) -> LiveInstance:
         """A new live instance with its root activity in the queue."""
