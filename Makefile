@@ -24,7 +24,7 @@ SITE := build/docs/site
 # Tests wait half of their time for databases, processes and browsers: three workers keep two cores busy.
 PYTEST := $(BIN)/pytest -n 3 --dist worksteal
 
-.PHONY: help run openapi load wheel release unit one test check format docs site bench chaos studio studio-check studio-test studio-bench \
+.PHONY: help run openapi load wheel release unit one test check format docs site bench bench-against chaos studio studio-check studio-test studio-bench \
   studio-pictures clean
 
 help: ## List the commands
@@ -89,6 +89,9 @@ docs: $(READY) ## Generate docs/reference from the code
 
 bench: $(READY) ## Run the benchmarks, write benchmarks/results/latest.json (GROUPS="python …" runs some)
 	$(BIN)/python -m benchmarks $(if $(GROUPS),--keep $(GROUPS))
+
+bench-against: $(READY) ## Compare with an earlier commit, round by round, write benchmarks/results/against.json (OLD=commit)
+	$(BIN)/python -m benchmarks.against $(OLD)
 
 load: $(READY) ## Load-test the server over HTTP, write benchmarks/results/load.json
 	$(BIN)/python -m benchmarks.load
