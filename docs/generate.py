@@ -36,7 +36,7 @@ def _cell(text: str) -> str:
 
 
 def first_paragraph(thing: object) -> str:
-    """Of its own docstring, not of one that it inherited."""
+    """The first paragraph of its own docstring; an inherited docstring does not count."""
     own = vars(thing).get("__doc__") if inspect.isclass(thing) else inspect.getdoc(thing)
     return " ".join(inspect.cleandoc(own or "").partition("\n\n")[0].split())
 
