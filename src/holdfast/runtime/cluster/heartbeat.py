@@ -16,7 +16,7 @@ from datetime import timedelta
 from holdfast.errors import StoreUnavailable
 from holdfast.ports import Clock, Store
 from holdfast.runtime.clock import follow_store
-from holdfast.runtime.effects.running import RunningEffects
+from holdfast.runtime.effects.running_effects import RunningEffects
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog

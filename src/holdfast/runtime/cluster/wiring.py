@@ -23,7 +23,7 @@ from holdfast.runtime.commits.spent_rows import SpentRows
 from holdfast.runtime.effects.launcher import EffectLauncher
 from holdfast.runtime.effects.poison import PoisonEffects
 from holdfast.runtime.effects.reaper import Reaper
-from holdfast.runtime.effects.running import RunningEffects
+from holdfast.runtime.effects.running_effects import RunningEffects
 from holdfast.runtime.effects.takeover_receipts import TakeoverReceipts
 from holdfast.runtime.intake import Intake
 from holdfast.runtime.liveness import Liveness

@@ -12,7 +12,7 @@ from datetime import timedelta
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRow
 from holdfast.ports import Store
-from holdfast.runtime.effects.running import Attempts, RunningEffects
+from holdfast.runtime.effects.running_effects import Attempts, RunningEffects
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.service import PeriodicService

@@ -10,7 +10,7 @@ from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.model.work import EffectRow
 from holdfast.runtime.commits.instance_cache import InstanceCache
 from holdfast.runtime.commits.instance_reader import InstanceReader
-from holdfast.runtime.effects.running import RunningEffects
+from holdfast.runtime.effects.running_effects import RunningEffects
 
 BuryPoison = Callable[[EffectRow, int], Awaitable[bool]]
 """Buries an effect that ends processes; called with the row and the number of lost attempts."""

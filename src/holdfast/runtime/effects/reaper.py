@@ -32,7 +32,7 @@ from holdfast.runtime.commits.placement import is_stale
 from holdfast.runtime.effects.effect_pages import EffectPages
 from holdfast.runtime.effects.launcher import EffectLauncher
 from holdfast.runtime.effects.poison import PoisonEffects
-from holdfast.runtime.effects.running import EffectKey, RunningEffects
+from holdfast.runtime.effects.running_effects import EffectKey, RunningEffects
 from holdfast.runtime.effects.takeover_receipts import ITS_QUEUE, TakeoverReceipts
 from holdfast.runtime.intake import CAREFUL_FOR, Intake
 from holdfast.runtime.liveness import Liveness

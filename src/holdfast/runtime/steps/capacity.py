@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from holdfast.runtime.effects.running import EffectKey
+from holdfast.runtime.effects.running_effects import EffectKey
 from holdfast.runtime.intake import Intake
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.service import BackgroundTasks

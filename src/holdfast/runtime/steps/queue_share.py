@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from holdfast.model.work import queue_of
 from holdfast.ports import Store
 from holdfast.runtime.commits.instance_reader import InstanceReader
-from holdfast.runtime.effects.running import EffectKey
+from holdfast.runtime.effects.running_effects import EffectKey
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.steps.limits.cluster import ClusterLimit

@@ -15,7 +15,7 @@ from holdfast.model.work import EffectRow
 from holdfast.ports import Store
 from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.instance_cache import InstanceCache
-from holdfast.runtime.effects.running import EffectKey, RunningEffects
+from holdfast.runtime.effects.running_effects import EffectKey, RunningEffects
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.plans.plans import Plans

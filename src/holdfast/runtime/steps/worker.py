@@ -14,7 +14,7 @@ from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.instance_cache import InstanceCache
 from holdfast.runtime.commits.placement import Placement
 from holdfast.runtime.commits.spent_rows import SpentRows
-from holdfast.runtime.effects.running import EffectKey, RunningEffects
+from holdfast.runtime.effects.running_effects import EffectKey, RunningEffects
 from holdfast.runtime.intake import Intake
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
