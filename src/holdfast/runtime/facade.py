@@ -29,7 +29,7 @@ from holdfast.runtime.commits.activation_slots import slot_holder
 from holdfast.runtime.commits.console_lines import OnLine
 from holdfast.runtime.commits.jobs.base import Answer, Job
 from holdfast.runtime.commits.jobs.control import CancelJob, RetryJob, slot_taken
-from holdfast.runtime.commits.jobs.operator import Asked, ResumeVerb
+from holdfast.runtime.commits.jobs.operator import OperatorRequest, OperatorResume
 from holdfast.runtime.commits.jobs.resume import ResumeJob
 from holdfast.runtime.commits.jobs.start import Start, StartJob
 from holdfast.runtime.dispatchers.dispatch_events import AnnouncedDispatcher
@@ -300,7 +300,7 @@ class Runtime(InstanceReads):
         if who is None:
             job = ResumeJob(key, bookmark, payload, guards=guards)
         else:
-            job = ResumeVerb(key, Asked(who), bookmark, payload, guards)
+            job = OperatorResume(key, OperatorRequest(who), bookmark, payload, guards)
         try:
             answer = await self._lanes.ask(job)
         except ExecutionError:

@@ -26,7 +26,7 @@ from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort, InstanceSummary
 from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.runtime.commits.jobs.alteration import AlterJob, Targets, targets_of, verdict_of
-from holdfast.runtime.commits.jobs.operator import Asked
+from holdfast.runtime.commits.jobs.operator import OperatorRequest
 from holdfast.runtime.facade import Runtime
 from holdfast.runtime.work_queue.alteration_pages import PAGE, Page, page_row
 
@@ -58,7 +58,7 @@ class Alterations:
         runtime, wanted = self._runtime, checked(alterations)
         row = await runtime.row(instance_id)
         targets = await targets_of(runtime.plans, row.definition_id, wanted)
-        job = AlterJob(runtime.key(instance_id), Asked(who, why), wanted, targets)
+        job = AlterJob(runtime.key(instance_id), OperatorRequest(who, why), wanted, targets)
         answer = await runtime.ask(job)
         return job.changed and not answer.dropped
 
@@ -161,7 +161,7 @@ class Alterations:
             _, live = await self._runtime.reader.live(self._runtime.key(item.id))
         except HoldfastError as error:
             return Verdict(**told, fate=Fate.REFUSED, reasons=(str(error),))
-        return verdict_of(live, plan.alterations, targets, Asked(plan.who, plan.why))
+        return verdict_of(live, plan.alterations, targets, OperatorRequest(plan.who, plan.why))
 
     async def _fitting(self, filter: InstanceFilter) -> AsyncIterator[InstanceSummary]:
         cursor: str | None = None

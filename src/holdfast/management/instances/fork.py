@@ -19,7 +19,7 @@ from holdfast.model.instance import BookmarkKind, Status
 from holdfast.model.tasks import TASK
 from holdfast.ports import Services
 from holdfast.runtime.commits.jobs.control import slot_taken
-from holdfast.runtime.commits.jobs.operator import Asked, NoteVerb
+from holdfast.runtime.commits.jobs.operator import JournalNote, OperatorRequest
 from holdfast.runtime.commits.jobs.start import Start, StartJob
 from holdfast.runtime.facade import Runtime
 
@@ -30,19 +30,21 @@ _OWN = ("parent_id", "commits", "journal_base", "created")
 class ForkJob(StartJob):
     """Creates the copy from a state document and journals its origin."""
 
-    __slots__ = ("asked", "document", "origin", "version")
+    __slots__ = ("document", "origin", "request", "version")
 
-    def __init__(self, start: Start, document: dict[str, Any], asked: Asked, origin: str, version: int) -> None:
+    def __init__(
+        self, start: Start, document: dict[str, Any], request: OperatorRequest, origin: str, version: int
+    ) -> None:
         super().__init__(start)
         self.document = document
-        self.asked = asked
+        self.request = request
         self.origin = origin
         self.version = version
 
     def create(self, now: Callable[[], int], services: Services) -> LiveInstance:
         copy = snapshot.load(self.document, self.start.plan, now, services)
         copy.created = now()
-        self.asked.note(copy, "fork", of=self.origin, version=self.version)
+        self.request.note(copy, "fork", of=self.origin, version=self.version)
         return copy
 
 
@@ -71,12 +73,12 @@ async def fork(
     holder = await runtime.slot_holder(live.plan, live.correlation_id)
     if holder is not None:
         raise slot_taken(instance_id, holder)
-    asked = Asked(who, why)
+    request = OperatorRequest(who, why)
     start = Start(key=key, plan=live.plan, content=content, complete={})
-    answer = await runtime.ask(ForkJob(start, copied(live, key.id), asked, instance_id, version))
+    answer = await runtime.ask(ForkJob(start, copied(live, key.id), request, instance_id, version))
     if answer.existing is not None:
         raise slot_taken(instance_id, answer.existing)
-    await runtime.ask(NoteVerb(runtime.key(instance_id), asked, "fork", to=key.id, version=version))
+    await runtime.ask(JournalNote(runtime.key(instance_id), request, "fork", to=key.id, version=version))
     return key.id
 
 

@@ -22,13 +22,13 @@ from holdfast.model.work import DeadLetterRow
 from holdfast.runtime.commits.jobs.base import Job
 from holdfast.runtime.commits.jobs.control import slot_taken
 from holdfast.runtime.commits.jobs.operator import (
-    Asked,
-    CancelVerb,
-    NoteVerb,
-    RecoverVerb,
-    ResumeVerb,
-    RetryVerb,
-    SkipVerb,
+    JournalNote,
+    OperatorCancel,
+    OperatorRequest,
+    OperatorResume,
+    OperatorRetry,
+    OperatorSkip,
+    RecoverEffect,
 )
 from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
@@ -84,7 +84,9 @@ class Operators:
         faulted instance takes its place again, or is refused (rule M2). Raises `EffectHeld` where nothing failed and an
         effect is held."""
         await self._check_slot(instance_id)
-        done = await self._one(RetryVerb(self._runtime.key(instance_id), Asked(who, why), activity_id, inputs))
+        done = await self._one(
+            OperatorRetry(self._runtime.key(instance_id), OperatorRequest(who, why), activity_id, inputs)
+        )
         if not done.changed and (held := await self._runtime.held_effects(instance_id)):
             raise EffectHeld(instance_id, [row.activity_id for row in held])
         return done
@@ -92,15 +94,19 @@ class Operators:
     async def recover(self, instance_id: str, *, who: str, why: str | None = None) -> int:
         """Somebody's word for effects that are held (`on_lost: hold`): they run again; how many."""
         await self._runtime.row(instance_id)
-        asked, held = Asked(who, why), await self._runtime.held_effects(instance_id)
-        return sum([await self._answered(RecoverVerb(self._runtime.key(instance_id), asked, row.ref)) for row in held])
+        request, held = OperatorRequest(who, why), await self._runtime.held_effects(instance_id)
+        return sum(
+            [await self._answered(RecoverEffect(self._runtime.key(instance_id), request, row.ref)) for row in held]
+        )
 
     async def skip(
         self, instance_id: str, activity_id: str, *, outcome: Outcome = None, who: str, why: str | None = None
     ) -> Done:
         """Pass over an activity that failed, waits or runs."""
         await self._check_slot(instance_id)
-        return await self._one(SkipVerb(self._runtime.key(instance_id), Asked(who, why), activity_id, outcome))
+        return await self._one(
+            OperatorSkip(self._runtime.key(instance_id), OperatorRequest(who, why), activity_id, outcome)
+        )
 
     async def resume(
         self, instance_id: str, bookmark_id: str | None = None, payload: Any = None, *, who: str, why: str | None = None
@@ -112,7 +118,9 @@ class Operators:
                 listed = [f"{item.id} ({item.activity_id})" for item in waiting]
                 raise BookmarkNotFound("(none named)", instance_id=instance_id, open_ids=listed)
             bookmark_id = waiting[0].id
-        return await self._one(ResumeVerb(self._runtime.key(instance_id), Asked(who, why), bookmark_id, payload))
+        return await self._one(
+            OperatorResume(self._runtime.key(instance_id), OperatorRequest(who, why), bookmark_id, payload)
+        )
 
     async def resume_and_read(
         self, instance_id: str, bookmark_id: str | None, payload: Any, *, who: str
@@ -121,13 +129,15 @@ class Operators:
         None if the commit changed nothing."""
         if bookmark_id is None:
             bookmark_id = self._runtime.only_bookmark(await self._runtime.read(instance_id)).id
-        job = ResumeVerb(self._runtime.key(instance_id), Asked(who), bookmark_id, payload)
+        job = OperatorResume(self._runtime.key(instance_id), OperatorRequest(who), bookmark_id, payload)
         answer = await self._runtime.ask(job)
         return (answer.result, answer.version) if answer.result is not None and answer.version else None
 
     async def cancel(self, instance_id: str, *, terminate: bool = False, who: str, why: str | None = None) -> Done:
         """Cancel it and the children that it waits for. `terminate` runs neither `finally` nor compensations (rule M1)."""
-        return await self._one(CancelVerb(self._runtime.key(instance_id), Asked(who, why), terminate=terminate))
+        return await self._one(
+            OperatorCancel(self._runtime.key(instance_id), OperatorRequest(who, why), terminate=terminate)
+        )
 
     async def delete(self, instance_id: str, *, terminate: bool = False, who: str, why: str | None = None) -> bool:
         """Remove an instance at rest from every table; one that lives is refused, or terminated first. False if there is
@@ -144,15 +154,15 @@ class Operators:
 
     async def retry_all(self, filter: InstanceFilter, *, who: str, why: str | None = None) -> BulkDone:
         """Retry all that fit and have failed activities."""
-        asked, query = Asked(who, why, filter), _narrowed(replace(filter, has_incidents=True), RETRIED)
-        return await self._all(query, lambda instance_id: RetryVerb(self._runtime.key(instance_id), asked))
+        request, query = OperatorRequest(who, why, filter), _narrowed(replace(filter, has_incidents=True), RETRIED)
+        return await self._all(query, lambda instance_id: OperatorRetry(self._runtime.key(instance_id), request))
 
     async def cancel_all(
         self, filter: InstanceFilter, *, terminate: bool = False, who: str, why: str | None = None
     ) -> BulkDone:
-        asked, query = Asked(who, why, filter), _narrowed(filter, CANCELED)
+        request, query = OperatorRequest(who, why, filter), _narrowed(filter, CANCELED)
         return await self._all(
-            query, lambda instance_id: CancelVerb(self._runtime.key(instance_id), asked, terminate=terminate)
+            query, lambda instance_id: OperatorCancel(self._runtime.key(instance_id), request, terminate=terminate)
         )
 
     async def delete_all(self, filter: InstanceFilter, *, who: str, why: str | None = None) -> BulkDone:
@@ -178,14 +188,14 @@ class Operators:
         """Back to work as they were, attempts at 0; how many. One that was replayed already counts as none."""
         letters = await self.letters(ids)
         count = await self._runtime.store.replay_dead_letters(self._runtime.tenant, list(ids))
-        await self._note(letters, Asked(who, why), "replay dead letter")
+        await self._note(letters, OperatorRequest(who, why), "replay dead letter")
         return count
 
     async def discard(self, ids: Sequence[str], *, who: str, why: str | None = None) -> int:
         """Give them up; how many."""
         letters = await self.letters(ids)
         count = await self._runtime.store.delete_dead_letters(self._runtime.tenant, list(ids))
-        await self._note(letters, Asked(who, why), "discard dead letter")
+        await self._note(letters, OperatorRequest(who, why), "discard dead letter")
         return count
 
     async def letters(self, ids: Sequence[str]) -> list[DeadLetterRow]:
@@ -198,13 +208,13 @@ class Operators:
                 break
         return found
 
-    async def _note(self, letters: Sequence[DeadLetterRow], asked: Asked, verb: str) -> None:
+    async def _note(self, letters: Sequence[DeadLetterRow], request: OperatorRequest, verb: str) -> None:
         """For the journals of the instances that they concern, where those exist."""
         for letter in letters:
             if letter.work.instance_id is not None:
                 data = {"work": letter.work.id, "kind": letter.work.kind, "reason": letter.reason}
-                await self._answered(NoteVerb(self._runtime.key(letter.work.instance_id), asked, verb, **data))
-            logger.info("%s %s by %s: %s", verb, letter.work.id, asked.who, asked.why or "no reason given")
+                await self._answered(JournalNote(self._runtime.key(letter.work.instance_id), request, verb, **data))
+            logger.info("%s %s by %s: %s", verb, letter.work.id, request.who, request.why or "no reason given")
 
     # -- doing it ------------------------------------------------------------------------------------------------------
 

@@ -7,10 +7,10 @@ from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.model.guard import Guard, GuardRef
 from holdfast.ports import Store
-from holdfast.runtime.commits.baseline import Before, Consumed
+from holdfast.runtime.commits.baseline import Baseline, Consumed
 
 
-def slots(live: LiveInstance, before: Before, consumed: Consumed) -> tuple[tuple[Guard, ...], tuple[GuardRef, ...]]:
+def slots(live: LiveInstance, before: Baseline, consumed: Consumed) -> tuple[tuple[Guard, ...], tuple[GuardRef, ...]]:
     """Guards to take and to release: idempotency keys of the request, and the slot of the activation strategy.
 
     A start or the retry of a faulted instance takes the slot, Correlate moves it, the end releases it. A start that ends in its

@@ -18,7 +18,7 @@ _NONE: frozenset[str] = frozenset()
 _NO_MARKS: dict[str, Bookmark] = {}
 
 
-class Before(Struct, frozen=True):
+class Baseline(Struct, frozen=True):
     """The instance as its last commit stored it."""
 
     version: int = 0
@@ -32,12 +32,12 @@ class Before(Struct, frozen=True):
     finished: datetime | None = None
 
 
-NEW = Before()
+NEW = Baseline()
 
 
-def remember(live: LiveInstance, row: InstanceRow) -> Before:
+def baseline_of(live: LiveInstance, row: InstanceRow) -> Baseline:
     at_rest = live.status.at_rest
-    return Before(
+    return Baseline(
         row.version,
         live.correlation_id,
         _NO_MARKS if at_rest else live.bookmarks.copy(),

@@ -14,14 +14,14 @@ from holdfast.runtime.commits.task_rows import task_records
 from holdfast.runtime.payload_codec import encode_payload
 
 if TYPE_CHECKING:
-    from holdfast.runtime.commits.baseline import Before, Consumed
+    from holdfast.runtime.commits.baseline import Baseline, Consumed
 
 _CHILD = BookmarkKind.CHILD
 _NONE: dict[str, Bookmark] = {}
 
 
 def bookmark_rows(
-    tenant: str, live: LiveInstance, before: Before, consumed: Consumed, now: datetime, content: str
+    tenant: str, live: LiveInstance, before: Baseline, consumed: Consumed, now: datetime, content: str
 ) -> dict[str, Any]:
     """The kinds of rows of a commit that there are any of. `work_consumed` goes before `work_dropped`: a timer that woke
     its instance is used up already."""
@@ -81,7 +81,7 @@ def _timer(tenant: str, instance_id: str, item: Bookmark, now: datetime, content
     )
 
 
-def orphans(live: LiveInstance, before: Before, consumed: Consumed) -> list[str]:
+def orphans(live: LiveInstance, before: Baseline, consumed: Consumed) -> list[str]:
     """Children that nobody waits for any more though they have not said their word: they are canceled."""
     left = [
         child_of(mark)

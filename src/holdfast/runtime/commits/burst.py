@@ -25,7 +25,7 @@ from holdfast.model.commit import Commit
 from holdfast.model.instance import Status, moment
 from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.ports import Clock, Services
-from holdfast.runtime.commits.baseline import NEW, Before, Consumed, remember
+from holdfast.runtime.commits.baseline import NEW, Baseline, Consumed, baseline_of
 from holdfast.runtime.commits.commit_builder import CommitBuilder
 from holdfast.runtime.commits.consumed_rows import consumed_rows
 from holdfast.runtime.commits.jobs.base import DROPPED, Answer, Job
@@ -53,7 +53,7 @@ class Burst(Struct):
     values: Mapping[str, bytes] = {}
     """Large values that the row refers to."""
     live: LiveInstance | None = None
-    before: Before = NEW
+    before: Baseline = NEW
     applied: list[Job] = []
     changed: bool = False
     go_on: str | None = None
@@ -148,7 +148,7 @@ class BurstRunner:
             assert burst.plan is not None
             live = decode_state(burst.row.state, burst.plan, self._clock.now_ns, self._services, burst.values)
             live.new_effects = []  # Open effects run already; only effects of this burst are new.
-            burst.live, burst.before = live, remember(live, burst.row)
+            burst.live, burst.before = live, baseline_of(live, burst.row)
         elif isinstance(first, StartJob):
             burst.live, burst.before = first.create(self._clock.now_ns, self._services), NEW
         if burst.live is not None:

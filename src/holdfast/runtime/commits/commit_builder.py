@@ -28,7 +28,7 @@ from holdfast.model.work import (
 )
 from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.activation_slots import slots
-from holdfast.runtime.commits.baseline import NOTHING, Before, Consumed
+from holdfast.runtime.commits.baseline import NOTHING, Baseline, Consumed
 from holdfast.runtime.commits.bookmark_rows import bookmark_rows, orphans
 from holdfast.runtime.commits.large_values import Packed
 from holdfast.runtime.commits.placement import Placement, step_priority, step_row
@@ -52,7 +52,7 @@ class CommitBuilder:
         self,
         tenant: str,
         live: LiveInstance,
-        before: Before,
+        before: Baseline,
         consumed: Consumed,
         now: datetime,
         *,
@@ -96,7 +96,7 @@ class CommitBuilder:
         return Commit(burst_id, tenant, row, self._segment(live, version, burst_id, now), **rows)
 
     @staticmethod
-    def _add_consumed(rows: dict[str, Any], live: LiveInstance, before: Before, consumed: Consumed) -> None:
+    def _add_consumed(rows: dict[str, Any], live: LiveInstance, before: Baseline, consumed: Consumed) -> None:
         taken, released = slots(live, before, consumed)
         if taken:
             rows["guards_taken"] = taken
@@ -117,7 +117,7 @@ class CommitBuilder:
         self,
         tenant: str,
         live: LiveInstance,
-        before: Before,
+        before: Baseline,
         version: int,
         burst_id: str,
         content: str,
@@ -155,7 +155,7 @@ class CommitBuilder:
         return JournalSegment(version, burst_id, now, live.journal_base, len(entries), data)
 
     @staticmethod
-    def _add_values(tenant: str, rows: dict[str, Any], live: LiveInstance, before: Before, state: Packed) -> None:
+    def _add_values(tenant: str, rows: dict[str, Any], live: LiveInstance, before: Baseline, state: Packed) -> None:
         rows["values_added"] = tuple(
             ValueRow(tenant=tenant, instance_id=live.id, ref=ref, data=data)
             for ref, data in state.values.items()
@@ -170,7 +170,7 @@ class CommitBuilder:
         tenant: str,
         rows: dict[str, Any],
         live: LiveInstance,
-        before: Before,
+        before: Baseline,
         consumed: Consumed,
         now: datetime,
         content: str,
@@ -230,7 +230,7 @@ class CommitBuilder:
             tenant,
         )
 
-    def _add_incidents(self, tenant: str, rows: dict[str, Any], live: LiveInstance, before: Before) -> None:
+    def _add_incidents(self, tenant: str, rows: dict[str, Any], live: LiveInstance, before: Baseline) -> None:
         open_ones = {item.id for item in live.incidents}
         rows["incidents_added"] = tuple(
             self._incident(tenant, live, item) for item in live.incidents if item.id not in before.incidents

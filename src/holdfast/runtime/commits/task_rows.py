@@ -20,7 +20,7 @@ from holdfast.model.tasks import TASK, Task, TaskState, record_of
 from holdfast.model.values import shown
 
 if TYPE_CHECKING:
-    from holdfast.runtime.commits.baseline import Before, Consumed
+    from holdfast.runtime.commits.baseline import Baseline, Consumed
 
 RUN_TASK = "RunTask"
 
@@ -55,7 +55,7 @@ def with_task(mark: Bookmark, task: Task) -> Bookmark:
 
 
 def task_records(
-    tenant: str, live: LiveInstance, before: Before, consumed: Consumed, now: datetime
+    tenant: str, live: LiveInstance, before: Baseline, consumed: Consumed, now: datetime
 ) -> Iterator[RecordRow]:
     old, new = before.bookmarks, {} if live.status.at_rest else live.bookmarks
     for key, mark in new.items():

@@ -297,7 +297,7 @@ def read_run(payload: bytes, types: TypeRegistry) -> DispatchInstance:
 # -- once more ---------------------------------------------------------------------------------------------------------
 
 
-def again_row(effect: EffectRow, now: datetime) -> WorkRow:
+def replay_row(effect: EffectRow, now: datetime) -> WorkRow:
     """Run an effect again that has failed: what its dead letter puts back."""
     return WorkRow(
         tenant=effect.tenant,
@@ -306,17 +306,17 @@ def again_row(effect: EffectRow, now: datetime) -> WorkRow:
         queue=queue_of(effect.tenant),
         instance_id=effect.instance_id,
         created=now,
-        payload=_pack(_Again(execution=effect.execution, activity=effect.activity_id)),
+        payload=_pack(_Replay(execution=effect.execution, activity=effect.activity_id)),
     )
 
 
-class _Again(Struct, frozen=True):
+class _Replay(Struct, frozen=True):
     execution: int
     """What counts: activities may be called otherwise when the letter is replayed, in another version."""
     activity: str
     """For those who read the letter."""
 
 
-def read_again(row: WorkRow) -> int:
+def read_replay(row: WorkRow) -> int:
     """The execution that it names."""
-    return msgpack.decode(row.payload, type=_Again).execution
+    return msgpack.decode(row.payload, type=_Replay).execution

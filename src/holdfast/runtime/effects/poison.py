@@ -18,7 +18,7 @@ from holdfast.runtime.commits.dead_letters import PROCESS_DIED, letter
 from holdfast.runtime.commits.instance_reader import InstanceReader
 from holdfast.runtime.commits.jobs.effect import LostJob
 from holdfast.runtime.commits.lanes import Lanes
-from holdfast.runtime.commits.work_rows import again_row
+from holdfast.runtime.commits.work_rows import replay_row
 from holdfast.runtime.effects.takeover_receipts import TakeoverReceipts
 
 logger = logging.getLogger("holdfast")
@@ -61,7 +61,7 @@ class PoisonEffects:
             "letter."
         )
         now = await self._store.now()
-        dead_letter = letter(again_row(row, now), PROCESS_DIED, now, message)
+        dead_letter = letter(replay_row(row, now), PROCESS_DIED, now, message)
         logger.error("an effect of instance %s is a dead letter: '%s' ends processes", row.instance_id, row.activity_id)
         failed = EffectFailure(type="EffectLost", message=message, cause="lost")
         self._lanes.submit(LostJob(InstanceKey(row.tenant, row.instance_id), row.ref, failed, dead_letter))

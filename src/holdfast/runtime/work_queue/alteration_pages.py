@@ -32,7 +32,7 @@ from holdfast.model.stored import InstanceKey
 from holdfast.model.work import WorkKind, WorkRow, queue_of
 from holdfast.ports import Clock, Store
 from holdfast.runtime.commits.jobs.alteration import AlterJob, Targets, targets_of
-from holdfast.runtime.commits.jobs.operator import Asked
+from holdfast.runtime.commits.jobs.operator import OperatorRequest
 from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.spent_rows import SpentRows
 from holdfast.runtime.membership import Membership
@@ -113,7 +113,7 @@ class AlterationPages:
             self.take_own(added)
 
     async def _alter(self, tenant: str, plan: AlterationPlan, items: tuple[InstanceSummary, ...]) -> AlterationPlan:
-        asked = Asked(plan.who, plan.why, plan.filter)
+        request = OperatorRequest(plan.who, plan.why, plan.filter)
         targets: dict[str, Targets | HoldfastError] = {}
         for name in {item.definition_id for item in items}:
             try:
@@ -123,7 +123,7 @@ class AlterationPages:
             except HoldfastError as error:
                 targets[name] = error
         answers = await asyncio.gather(
-            *(self._alter_one(tenant, plan, asked, item, targets[item.definition_id]) for item in items)
+            *(self._alter_one(tenant, plan, request, item, targets[item.definition_id]) for item in items)
         )
         failures = [answer for answer in answers if isinstance(answer, Verdict)]
         changed = sum(answer is True for answer in answers)
@@ -139,7 +139,7 @@ class AlterationPages:
         self,
         tenant: str,
         plan: AlterationPlan,
-        asked: Asked,
+        request: OperatorRequest,
         item: InstanceSummary,
         targets: Targets | HoldfastError,
     ) -> bool | Verdict:
@@ -148,7 +148,7 @@ class AlterationPages:
             if isinstance(targets, HoldfastError):
                 raise targets
             key = idempotency_key(operation="alter", target=item.id, key=plan.id)
-            job = AlterJob(InstanceKey(tenant, item.id), asked, plan.alterations, targets, guards=(key,))
+            job = AlterJob(InstanceKey(tenant, item.id), request, plan.alterations, targets, guards=(key,))
             answer = await self._lanes.ask(job)
         except AWAY:
             raise

@@ -10,7 +10,7 @@ from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.jobs.base import Job
 from holdfast.runtime.commits.jobs.control import TERMINATED, CancelJob, ContinueJob
 from holdfast.runtime.commits.jobs.dispatch import BeginJob, StoredRunJob
-from holdfast.runtime.commits.jobs.operator import AgainJob
+from holdfast.runtime.commits.jobs.operator import ReplayJob
 from holdfast.runtime.commits.jobs.resume import ResumeJob, StoredResumeJob
 
 _TIMER, _RESUME = WorkKind.TIMER, WorkKind.RESUME
@@ -33,7 +33,7 @@ def job_of(row: WorkRow) -> Job | None:
     if row.kind == WorkKind.RUN:
         return StoredRunJob(key, row.payload, **takes)
     if row.kind == WorkKind.RETRY:
-        return AgainJob(key, work_rows.read_again(row), **takes)
+        return ReplayJob(key, work_rows.read_replay(row), **takes)
     if row.kind == WorkKind.CANCEL:
         return CancelJob(key, "parent", finalize=row.payload != TERMINATED.encode(), is_hint=True, **takes)
     return None

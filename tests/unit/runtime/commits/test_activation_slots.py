@@ -9,7 +9,7 @@ from holdfast.execution.activation_slot import no_slot
 from holdfast.model.guard import Guard, activation_slot, idempotency_key
 from holdfast.model.instance import Status
 from holdfast.runtime.commits.activation_slots import slots
-from holdfast.runtime.commits.baseline import NEW, Before, Consumed
+from holdfast.runtime.commits.baseline import NEW, Baseline, Consumed
 
 KEY = idempotency_key(operation="start", target="order", key="k")
 
@@ -36,16 +36,16 @@ def test_a_start_that_ends_in_its_first_burst_takes_none() -> None:
 
 
 def test_a_slot_that_is_held_is_not_taken_again() -> None:
-    assert slots(live(Status.SUSPENDED), Before(1, "c-1"), Consumed()) == ((), ())
+    assert slots(live(Status.SUSPENDED), Baseline(1, "c-1"), Consumed()) == ((), ())
 
 
 def test_a_new_correlation_id_moves_the_slot() -> None:
-    assert slots(live(Status.SUSPENDED, "c-2"), Before(1, "c-1"), Consumed()) == ((slot("c-2"),), (slot("c-1").ref,))
+    assert slots(live(Status.SUSPENDED, "c-2"), Baseline(1, "c-1"), Consumed()) == ((slot("c-2"),), (slot("c-1").ref,))
 
 
 def test_the_end_releases_the_slot() -> None:
-    assert slots(live(Status.FINISHED), Before(1, "c-1"), Consumed()) == ((), (slot("c-1").ref,))
+    assert slots(live(Status.FINISHED), Baseline(1, "c-1"), Consumed()) == ((), (slot("c-1").ref,))
 
 
 def test_the_retry_of_a_faulted_instance_takes_it_again() -> None:
-    assert slots(live(Status.RUNNING), Before(2, "c-1", at_rest=True), Consumed()) == ((slot("c-1"),), ())
+    assert slots(live(Status.RUNNING), Baseline(2, "c-1", at_rest=True), Consumed()) == ((slot("c-1"),), ())

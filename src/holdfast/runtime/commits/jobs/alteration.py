@@ -34,7 +34,7 @@ from holdfast.model.stored import InstanceKey
 from holdfast.model.types import convert
 from holdfast.runtime.commits.jobs.base import Job, Retries
 from holdfast.runtime.commits.jobs.control import TERMINATED
-from holdfast.runtime.commits.jobs.operator import Asked
+from holdfast.runtime.commits.jobs.operator import OperatorRequest
 from holdfast.runtime.plans.plan_cache import PlanCache
 
 REWRITES_MAX = 20
@@ -74,26 +74,26 @@ class _Undone(Exception):
 
 
 class AlterJob(Job):
-    __slots__ = ("alterations", "asked", "condition", "targets")
+    __slots__ = ("alterations", "condition", "request", "targets")
 
     def __init__(
         self,
         key: InstanceKey,
-        asked: Asked,
+        request: OperatorRequest,
         alterations: Sequence[Alteration],
         targets: Targets,
         guards: tuple[Guard, ...] = (),
     ) -> None:
         super().__init__(key, guards=guards)
-        self.condition = asked.condition
-        self.asked = asked
+        self.condition = request.condition
+        self.request = request
         self.alterations = alterations
         self.targets = targets
         self.from_store = True
 
     def apply(self, live: LiveInstance) -> bool:
         try:
-            return alter(live, self.alterations, self.targets, self.asked)
+            return alter(live, self.alterations, self.targets, self.request)
         except HoldfastError as error:
             raise _Undone(error) from error
 
@@ -107,34 +107,34 @@ class AlterJob(Job):
             super().on_failure(error, retries)
 
 
-def alter(live: LiveInstance, alterations: Sequence[Alteration], targets: Targets, asked: Asked) -> bool:
+def alter(live: LiveInstance, alterations: Sequence[Alteration], targets: Targets, request: OperatorRequest) -> bool:
     """Change the instance; False if there was nothing to change. What raises leaves it half changed: throw it away."""
     if live.status in (Status.FINISHED, Status.CANCELED):
         return False
-    changed = [_alter(live, item, targets, asked) for item in alterations]
+    changed = [_alter(live, item, targets, request) for item in alterations]
     return any(changed)
 
 
-def _alter(live: LiveInstance, item: Alteration, targets: Targets, asked: Asked) -> bool:
+def _alter(live: LiveInstance, item: Alteration, targets: Targets, request: OperatorRequest) -> bool:
     if isinstance(item, ModifyVariable):
-        return _modify(live, item, asked)
+        return _modify(live, item, request)
     if isinstance(item, Migrate):
-        return _migrate(live, item, targets[item.version], asked)
+        return _migrate(live, item, targets[item.version], request)
     if isinstance(item, Cancel):
-        asked.note(live, "terminate" if item.terminate else "cancel")
+        request.note(live, "terminate" if item.terminate else "cancel")
         delivery.cancel(live, TERMINATED if item.terminate else "canceled", finalize=not item.terminate)
         return True
     if isinstance(item, ScheduleActivity):
-        asked.note(live, "schedule activity", activity=item.activity_id)
+        request.note(live, "schedule activity", activity=item.activity_id)
         operator_actions.schedule(live, item.activity_id)
         return True
     chosen = [each for each in operator_actions.living(live, item.activity_id) if each.owner is not None]
     for activation in chosen:
-        asked.note(live, "cancel activity", activation)
+        request.note(live, "cancel activity", activation)
     return bool(chosen) and operator_actions.cancel_activity(live, item.activity_id) > 0
 
 
-def _modify(live: LiveInstance, item: ModifyVariable, asked: Asked) -> bool:
+def _modify(live: LiveInstance, item: ModifyVariable, request: OperatorRequest) -> bool:
     changed = False
     for scope in _scopes(live, item.activity_id):
         found = find(scope, item.variable)
@@ -152,7 +152,7 @@ def _modify(live: LiveInstance, item: ModifyVariable, asked: Asked) -> bool:
                 "before": captured(level[index]),
                 "value": captured(value),
             }
-            asked.note(live, "modify variable", **told)
+            request.note(live, "modify variable", **told)
             level[index] = values.copy(value)
             changed = True
     return changed
@@ -167,7 +167,7 @@ def _scopes(live: LiveInstance, activity: str | None) -> list[Scope]:
     return [item.scope for item in found]
 
 
-def _migrate(live: LiveInstance, item: Migrate, target: Target, asked: Asked) -> bool:
+def _migrate(live: LiveInstance, item: Migrate, target: Target, request: OperatorRequest) -> bool:
     before = live.plan.definition.version
     if live.plan.content_hash == target.plan.content_hash:
         return False
@@ -176,11 +176,13 @@ def _migrate(live: LiveInstance, item: Migrate, target: Target, asked: Asked) ->
         raise MigrationRefused(live.id, item.version, reasons)
     migration.migrate(live, target.plan, item.mapping)
     live.moved_to = target.content
-    asked.note(live, "migrate", version=item.version, before=before)
+    request.note(live, "migrate", version=item.version, before=before)
     return True
 
 
-def verdict_of(live: LiveInstance, alterations: Sequence[Alteration], targets: Targets, asked: Asked) -> Verdict:
+def verdict_of(
+    live: LiveInstance, alterations: Sequence[Alteration], targets: Targets, request: OperatorRequest
+) -> Verdict:
     """What would become of it. `live` is of no use afterwards."""
     version, definition_id = live.definition_version, live.definition_id
 
@@ -190,7 +192,7 @@ def verdict_of(live: LiveInstance, alterations: Sequence[Alteration], targets: T
         )
 
     try:
-        changed = alter(live, alterations, targets, asked)
+        changed = alter(live, alterations, targets, request)
     except MigrationRefused as error:
         return verdict(Fate.NEEDS_MAPPING, *error.reasons)
     except HoldfastError as error:

@@ -23,7 +23,7 @@ from holdfast.runtime.commits.jobs.effect import resolve_lost_incidents
 from holdfast.runtime.commits.jobs.resume import ResumeJob
 
 
-class Asked:
+class OperatorRequest:
     """The operator, the reason, and the filter that the instance must match."""
 
     __slots__ = ("condition", "who", "why")
@@ -52,17 +52,21 @@ def still_fits(condition: InstanceFilter, row: InstanceRow | None, live: LiveIns
     return matches(now, condition)
 
 
-class RetryVerb(RetryJob):
+class OperatorRetry(RetryJob):
     """Runs failed activities again: all or one, with the same or with edited inputs."""
 
-    __slots__ = ("activity", "asked", "condition", "inputs")
+    __slots__ = ("activity", "condition", "inputs", "request")
 
     def __init__(
-        self, key: InstanceKey, asked: Asked, activity: str | None = None, inputs: Mapping[str, Any] | None = None
+        self,
+        key: InstanceKey,
+        request: OperatorRequest,
+        activity: str | None = None,
+        inputs: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(key)
-        self.condition = asked.condition
-        self.asked = asked
+        self.condition = request.condition
+        self.request = request
         self.activity = activity
         self.inputs = inputs
 
@@ -77,12 +81,12 @@ class RetryVerb(RetryJob):
                 operator_actions.check_editable(live, activation, self.inputs)
         for activation in chosen:
             edited = {} if self.inputs is None else {"inputs": sorted(self.inputs)}
-            self.asked.note(live, "retry", activation, **edited)
+            self.request.note(live, "retry", activation, **edited)
         operator_actions.retry(live, chosen, self.inputs)
         return True
 
 
-class AgainJob(RetryJob):
+class ReplayJob(RetryJob):
     """Runs the effect of a replayed dead letter again, if it is still failed."""
 
     __slots__ = ("execution_id",)
@@ -99,40 +103,40 @@ class AgainJob(RetryJob):
         return operator_actions.retry(live, chosen) > 0 if chosen else False
 
 
-class RecoverVerb(Job):
+class RecoverEffect(Job):
     """Runs a held effect again. Its row is rewritten, so that it runs where effects of this process do; a conflict on the row
     means that another request was first."""
 
-    __slots__ = ("asked", "ref")
+    __slots__ = ("ref", "request")
 
-    def __init__(self, key: InstanceKey, asked: Asked, ref: EffectRef) -> None:
+    def __init__(self, key: InstanceKey, request: OperatorRequest, ref: EffectRef) -> None:
         super().__init__(key)
-        self.asked = asked
+        self.request = request
         self.ref = ref
 
     def apply(self, live: LiveInstance) -> bool:
         self.consumes_effect = None
         execution_id, attempt, _ = self.ref
-        request, activation = live.effects.get(execution_id), live.waiters.get(execution_id)
-        if live.status.at_rest or request is None or activation is None or request.attempt > attempt:
+        recorded, activation = live.effects.get(execution_id), live.waiters.get(execution_id)
+        if live.status.at_rest or recorded is None or activation is None or recorded.attempt > attempt:
             return False
-        self.asked.note(live, "recover", activation)
+        self.request.note(live, "recover", activation)
         resolve_lost_incidents(live, execution_id)
         activation.attempt = attempt + 1
-        live.record_effect(activation, request.inputs, method=request.method, argument=request.argument)
+        live.record_effect(activation, recorded.inputs, method=recorded.method, argument=recorded.argument)
         self.consumes_effect = self.ref
         return True
 
 
-class SkipVerb(Job):
+class OperatorSkip(Job):
     """Skips an activity that failed or waits, as if it had completed."""
 
-    __slots__ = ("activity", "asked", "condition", "outcome")
+    __slots__ = ("activity", "condition", "outcome", "request")
 
-    def __init__(self, key: InstanceKey, asked: Asked, activity: str, outcome: Outcome = None) -> None:
+    def __init__(self, key: InstanceKey, request: OperatorRequest, activity: str, outcome: Outcome = None) -> None:
         super().__init__(key)
-        self.condition = asked.condition
-        self.asked = asked
+        self.condition = request.condition
+        self.request = request
         self.activity = activity
         self.outcome = outcome
 
@@ -141,60 +145,60 @@ class SkipVerb(Job):
             return False
         chosen = [item for item in operator_actions.living(live, self.activity) if item.owner is not None]
         for activation in chosen:
-            self.asked.note(live, "skip", activation)
+            self.request.note(live, "skip", activation)
         return bool(chosen) and operator_actions.skip(live, self.activity, self.outcome) > 0
 
 
-class ResumeVerb(ResumeJob):
-    __slots__ = ("asked", "condition")
+class OperatorResume(ResumeJob):
+    __slots__ = ("condition", "request")
 
     def __init__(
-        self, key: InstanceKey, asked: Asked, bookmark_id: str, payload: Any, guards: tuple[Guard, ...] = ()
+        self, key: InstanceKey, request: OperatorRequest, bookmark_id: str, payload: Any, guards: tuple[Guard, ...] = ()
     ) -> None:
         super().__init__(key, bookmark_id, payload, guards=guards)
-        self.condition = asked.condition
-        self.asked = asked
+        self.condition = request.condition
+        self.request = request
 
     def apply(self, live: LiveInstance) -> bool:
         received = delivery.receive(live, self.bookmark_id, self.read(live))
         if received is None:
             return False
-        self.asked.note(live, "resume", received.activation, bookmark=self.bookmark_id)
+        self.request.note(live, "resume", received.activation, bookmark=self.bookmark_id)
         delivery.wake(live, received)
         return True
 
 
-class CancelVerb(CancelJob):
+class OperatorCancel(CancelJob):
     """Cancel: `finally` and compensation run. Terminate: they do not."""
 
-    __slots__ = ("asked", "condition")
+    __slots__ = ("condition", "request")
 
-    def __init__(self, key: InstanceKey, asked: Asked, *, terminate: bool = False) -> None:
+    def __init__(self, key: InstanceKey, request: OperatorRequest, *, terminate: bool = False) -> None:
         super().__init__(key, "canceled", finalize=not terminate, is_hint=True)
-        self.condition = asked.condition
-        self.asked = asked
+        self.condition = request.condition
+        self.request = request
 
     def apply(self, live: LiveInstance) -> bool:
         ended = live.status in (Status.FINISHED, Status.CANCELED)
         if ended or (live.stopping is not None and self.finalize):
             return False
-        self.asked.note(live, "cancel" if self.finalize else "terminate", cause=self.cause)
+        self.request.note(live, "cancel" if self.finalize else "terminate", cause=self.cause)
         return super().apply(live)
 
 
-class NoteVerb(Job):
+class JournalNote(Job):
     """Records an action from outside in the instance's journal."""
 
-    __slots__ = ("asked", "data", "verb")
+    __slots__ = ("data", "request", "verb")
 
     is_hint = True
 
-    def __init__(self, key: InstanceKey, asked: Asked, verb: str, **data: Any) -> None:
+    def __init__(self, key: InstanceKey, request: OperatorRequest, verb: str, **data: Any) -> None:
         super().__init__(key)
-        self.asked = asked
+        self.request = request
         self.verb = verb
         self.data = data
 
     def apply(self, live: LiveInstance) -> bool:
-        self.asked.note(live, self.verb, **self.data)
+        self.request.note(live, self.verb, **self.data)
         return True
