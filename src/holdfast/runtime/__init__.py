@@ -1,1 +1,1 @@
-"""Doing: drives segments and effects, keeps instances alive, carries results back."""
+"""The runtime of a node: commits, effects, stimuli, steps, the work queue and the cluster."""

@@ -1,8 +1,8 @@
-"""The clock of this machine, set by that of the store.
+"""The clock of this machine, corrected by the clock of the store.
 
-Rows are due, and nodes alive, by the store's clock; a moment that an instance computes comes from its node's. Where the two
-differ by minutes, a sleep of seconds would end at once on one node and not at all on another. So a node looks at the store's
-clock with each beat of its heart, and goes by it where its own is wrong.
+The store's clock decides when rows are due and whether nodes are alive; an instance computes times with the clock of its node.
+If the two differed by minutes, a sleep of seconds would end at once on one node and very late on another. So a node reads the
+store's clock with each heartbeat, and follows it if the clock of the machine is wrong.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from holdfast.ports import Clock, Store
 logger = logging.getLogger("holdfast")
 
 TOLERATED_NS = 250_000_000
-"""Clocks that are set over a network differ by less, and are left alone."""
+"""Differences up to this are ignored: clocks that are synchronized over a network differ by less."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -28,7 +28,7 @@ class SystemClock:
 
     def __init__(self, machine_ns: Callable[[], int] = time.time_ns) -> None:
         self.machine_ns = machine_ns
-        """Nanoseconds since 1970 by this machine alone."""
+        """Nanoseconds since 1970 by the clock of this machine, uncorrected."""
         self.now_ns = machine_ns
         self._apart_ns = 0
 
@@ -39,24 +39,27 @@ class SystemClock:
         await asyncio.sleep(max(0.0, (moment - self.now()).total_seconds()))
 
     def follow(self, there: datetime, asked_ns: int, answered_ns: int) -> None:
-        """Go by a clock that said this between these two moments of the machine's."""
+        """Follow the clock of the store, which returned `there` to a query sent at `asked_ns` and answered at `answered_ns`."""
         doubt_ns = (answered_ns - asked_ns) // 2
         apart_ns = (there - _EPOCH) // _MICROSECOND * 1000 - asked_ns - doubt_ns
         if abs(apart_ns - self._apart_ns) <= TOLERATED_NS + doubt_ns:
             return
         if abs(apart_ns) <= TOLERATED_NS + doubt_ns:
             self._apart_ns, self.now_ns = 0, self.machine_ns
-            logger.warning("the clock of this machine is right again")
+            logger.warning("the clock of this machine agrees with the store again")
             return
         self._apart_ns, self.now_ns = apart_ns, lambda: self.machine_ns() + apart_ns
         seconds, way = abs(apart_ns) / 1e9, "behind" if apart_ns > 0 else "ahead of"
         logger.warning(
-            "the clock of this machine is %.1f seconds %s the store's, which counts here. Set it (NTP).", seconds, way
+            "the clock of this machine is %.1f seconds %s the clock of the store, which this node follows. "
+            "Synchronize it (NTP).",
+            seconds,
+            way,
         )
 
 
 async def follow_store(clock: Clock, store: Store) -> None:
-    """Set the machine's clock by the store's; any other clock was given by somebody who means it."""
+    """Correct the system clock by the clock of the store. Any other clock was configured on purpose and is not changed."""
     if isinstance(clock, SystemClock):
         asked_ns = clock.machine_ns()
         there = await store.now()

@@ -95,7 +95,7 @@ class Handle(Generic[R]):
                 raise NoResult(
                     self.id,
                     "pending",
-                    "the transaction that starts it is not committed. Commit it first; after a rollback there is nothing.",
+                    "the transaction that starts it is not committed. Commit it first. After a rollback there is no instance.",
                 )
             seen = await self._runtime.store.wait_for_change(seen, POLL)
         self._work_id = None
@@ -122,11 +122,11 @@ def _fault(ended: RunResult) -> InstanceFaulted:
 
 def _unfinished(instance_id: str, found: RunResult | None) -> NoResult:
     if found is None:
-        return NoResult(instance_id, Status.PENDING, "nobody has begun with it. Start a worker: holdfast worker.")
+        return NoResult(instance_id, Status.PENDING, "no node has begun it. Start a worker: holdfast worker.")
     places = "; ".join(map(_place, found.bookmarks))
     if not places:
-        return NoResult(instance_id, found.status, f"it is {found.status}. Wait longer, or again.")
-    return NoResult(instance_id, found.status, f"it waits at {places}. Give it that, or wait longer.")
+        return NoResult(instance_id, found.status, f"it is {found.status}. Wait longer, or call result() again.")
+    return NoResult(instance_id, found.status, f"it waits at {places}. Send the awaited event, or wait longer.")
 
 
 def _place(bookmark: Bookmark) -> str:

@@ -1,4 +1,4 @@
-"""What a run gave: a value. Resuming it gives another one; the first stays what it was."""
+"""The result of a run. It is a value: resuming it returns a new result and does not change the old one."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _OPEN_TO_OTHERS = (BookmarkKind.ACTIVITY, BookmarkKind.RETRY)
 
 
 class RunResult(Struct, eq=False):
-    """An instance after a burst: its status, outputs, bookmarks, incidents and journal, and the state to go on from."""
+    """An instance after a burst: its status, outputs, bookmarks, incidents and journal, and the state to continue from."""
 
     _live: LiveInstance
     lines: list[str]
-    """What WriteLine has written since the instance started, or since its state was imported."""
+    """Lines that WriteLine has written since the instance started, or since its state was imported."""
     children: dict[str, RunResult]
-    """Instances that this one started and waits for, by the bookmark that waits."""
+    """Children that this instance waits for, by the bookmark that waits."""
     _state: dict[str, Any] | None = None
 
     @property
@@ -50,7 +50,7 @@ class RunResult(Struct, eq=False):
 
     @property
     def outcome(self) -> Any:
-        """The outcomes that the workflow completed with; None if it named none."""
+        """The outcomes with which the workflow completed; None if it named none."""
         return self._live.outcome
 
     @property
@@ -66,7 +66,7 @@ class RunResult(Struct, eq=False):
 
     @property
     def bookmarks(self) -> list[Bookmark]:
-        """Where it waits, oldest first; those of children have ids such as `<child>/b1`."""
+        """Open bookmarks, oldest first; bookmarks of children have ids such as `<child>/b1`."""
         if self.status.at_rest:
             return []
         own = [item for item in self._live.bookmarks.values() if item.kind in _OPEN_TO_OTHERS]
@@ -87,17 +87,17 @@ class RunResult(Struct, eq=False):
 
     @property
     def published(self) -> list[dict[str, Any]]:
-        """Events that it published and nobody here took."""
+        """Events that the instance published and that no bookmark of this process took."""
         return list(self._live.published)
 
     @property
     def commits(self) -> int:
-        """How many segments were committed."""
+        """Number of committed segments."""
         return self._live.commits
 
     @property
     def state(self) -> dict[str, Any]:
-        """The whole instance as JSON-able data: `Runner.load` goes on from it, in any process."""
+        """The whole instance as JSON-able data: `Runner.load` continues from it, in any process."""
         if self._state is None:
             children = {
                 key: {"state": child.state, "definition": child.definition.id} for key, child in self.children.items()

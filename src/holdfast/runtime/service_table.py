@@ -1,4 +1,4 @@
-"""Services that activities ask for by type."""
+"""Services that activities look up by type."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from holdfast.model.instance import JournalEntry, Status
 from holdfast.runtime.commits.burst import Burst
 from holdfast.runtime.commits.jobs.dispatch import BeginJob
 from holdfast.runtime.commits.jobs.resume import ResumeJob
-from holdfast.runtime.observability.status_events import names_of, tell_status
+from holdfast.runtime.observability.status_events import emit_status, names_of
 
 
 class Entries:
@@ -59,4 +59,4 @@ def emit_events(burst: Burst, live: LiveInstance) -> None:
             committed_ns=live.now(),
             entries=Entries(live),
         )
-    tell_status(live, names)
+    emit_status(live, names)

@@ -1,4 +1,4 @@
-"""Bookmarks in a commit: those that went, those that came, and the timers that wake some of them."""
+"""Bookmark rows of a commit: consumed bookmarks, new bookmarks, and the timers of bookmarks with a due time."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ _NONE: dict[str, Bookmark] = {}
 def bookmark_rows(
     tenant: str, live: LiveInstance, before: Baseline, consumed: Consumed, now: datetime, content: str
 ) -> dict[str, Any]:
-    """The kinds of rows of a commit that there are any of. `work_consumed` goes before `work_dropped`: a timer that woke
-    its instance is used up already."""
+    """The fields of the commit that have rows. A timer row that a job of the burst consumed is not dropped a second time."""
     old, new = before.bookmarks, _NONE if live.status.at_rest else live.bookmarks
-    migrated = live.moved_to is not None  # Rows name activities and content: all of them are written anew.
+    migrated = live.moved_to is not None  # Rows name activities and content, so all rows are written again.
     moved = migrated or live.correlation_id != before.correlation_id
     was, name = correlation_key(before.correlation_id), live.id
     becomes = correlation_key(live.correlation_id) if moved else was
@@ -82,7 +81,7 @@ def _timer(tenant: str, instance_id: str, item: Bookmark, now: datetime, content
 
 
 def orphans(live: LiveInstance, before: Baseline, consumed: Consumed) -> list[str]:
-    """Children that nobody waits for any more though they have not said their word: they are canceled."""
+    """Ids of children to cancel: they have not ended, and no bookmark waits for them any more."""
     left = [
         child_of(mark)
         for mark in before.bookmarks.values()
@@ -94,7 +93,7 @@ def orphans(live: LiveInstance, before: Baseline, consumed: Consumed) -> list[st
     return left + live.orphans if live.orphans else left
 
 
-# -- names -------------------------------------------------------------------------------------------------------------
+# -- ids ---------------------------------------------------------------------------------------------------------------
 
 
 def seq_of(bookmark_id: str) -> int:

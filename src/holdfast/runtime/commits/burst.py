@@ -56,7 +56,7 @@ class Burst(Struct):
     before: Baseline = NEW
     applied: list[Job] = []
     changed: bool = False
-    go_on: str | None = None
+    continue_id: str | None = None
     """The id of the `continue` row, if the segment was cut."""
     began_ns: int = 0
     ran_ns: int = 0
@@ -142,7 +142,7 @@ class BurstRunner:
 
     def _begin(self, burst: Burst) -> None:
         """Decode the stored instance or create a new one. Never reuse a live object: an earlier run has changed it."""
-        burst.live, burst.applied, burst.go_on, burst.changed = None, [], None, False
+        burst.live, burst.applied, burst.continue_id, burst.changed = None, [], None, False
         first = burst.jobs[0]
         if burst.row is not None:
             assert burst.plan is not None
@@ -195,7 +195,7 @@ class BurstRunner:
             content=live.moved_to or content,
             starts=starts,
             begun=begun,
-            go_on=burst.go_on,
+            continue_id=burst.continue_id,
         )
         if self._snapshots:
             commit = with_snapshot(commit, burst.values)
@@ -216,7 +216,7 @@ def _apply_all(burst: Burst, limits: Limits) -> None:
     context = contextvars.Context()  # Context variables set by pure code do not leak into the next burst (rule H13).
     first = burst.jobs[0]
     for job in tuple(burst.jobs):
-        if burst.go_on is not None:
+        if burst.continue_id is not None:
             return
         if isinstance(job, StartJob) and (burst.row is not None or job is not first):
             burst.jobs.remove(job)
@@ -238,7 +238,7 @@ def _apply_all(burst: Burst, limits: Limits) -> None:
         if changed:
             burst.changed = True
             if job.runs_queue and not context.run(_run_queue, live, limits):
-                burst.go_on = f"{live.id}.c{burst.before.version + 1}"
+                burst.continue_id = f"{live.id}.c{burst.before.version + 1}"
         elif burst.cached:
             burst.leave_out(job)
 
@@ -255,7 +255,7 @@ def _run_queue(live: LiveInstance, limits: Limits) -> bool:
 def _take_child_starts(burst: Burst, live: LiveInstance) -> tuple[ChildStart, ...]:
     """Child starts leave with this commit as work rows; the state keeps only the bookmarks that wait for them."""
     starts, live.child_starts = live.child_starts, ()
-    if burst.go_on is None:
+    if burst.continue_id is None:
         settle(live)
     return starts
 

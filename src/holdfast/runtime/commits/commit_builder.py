@@ -60,9 +60,9 @@ class CommitBuilder:
         content: str,
         starts: Iterable[ChildStart] = (),
         begun: bool = False,
-        go_on: str | None = None,
+        continue_id: str | None = None,
     ) -> Commit:
-        """`go_on` is the id of a `continue` row: the segment was cut with work left in its queue. `begun`: the parent is
+        """`continue_id` is the id of a `continue` row: the segment was cut with work left in its queue. `begun`: the parent is
         notified that the instance has begun."""
         version = live.commits = before.version + 1
         # Most commits have few kinds of rows; kinds that are not named are empty.
@@ -84,9 +84,11 @@ class CommitBuilder:
         left = orphans(live, before, consumed) if before.bookmarks else []
         if (
             live.parent_id is not None or live.published or left
-            or starts or go_on is not None or consumed.work_added or consumed.work_dropped
+            or starts or continue_id is not None or consumed.work_added or consumed.work_dropped
         ):  # fmt: skip
-            self._add_work(tenant, rows, live, before, consumed, now, content, starts, left, begun=begun, go_on=go_on)
+            self._add_work(
+                tenant, rows, live, before, consumed, now, content, starts, left, begun=begun, continue_id=continue_id
+            )
         state = _state_after(live)
         if state.values or before.values:
             self._add_values(tenant, rows, live, before, state)
@@ -178,14 +180,14 @@ class CommitBuilder:
         left: list[str],
         *,
         begun: bool,
-        go_on: str | None,
+        continue_id: str | None,
     ) -> None:
         added: list[WorkRow] = list(consumed.work_added)
-        if go_on is not None:
+        if continue_id is not None:
             added.append(
                 WorkRow(
                     tenant=tenant,
-                    id=go_on,
+                    id=continue_id,
                     kind=WorkKind.CONTINUE,
                     queue=queue_of(tenant),
                     instance_id=live.id,

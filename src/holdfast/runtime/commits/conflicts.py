@@ -69,7 +69,9 @@ class Conflicts:
         elif job.consumes_work is not None:
             job.finish(DROPPED)
         elif job.tries > RETRIES_MAX and job.answer is not None:
-            job.refuse(StoreError(f"Instance {job.instance_id} changed {job.tries} times meanwhile. Send it again."))
+            job.refuse(
+                StoreError(f"Instance {job.instance_id} changed {job.tries} times meanwhile. Send the request again.")
+            )
         else:
             self.later(job, random.uniform(0, BACKOFF_SECONDS * min(job.tries, 10)))
 

@@ -30,7 +30,7 @@ class ConsoleLines:
     def publish(self, key: InstanceKey, live: LiveInstance, lines: list[str]) -> None:
         if live.parent_id is not None:
             parent = self._listeners.get(InstanceKey(key.tenant, parent_of(live.parent_id)[0]))
-            if parent is not None:  # A listener of the parent also hears its children.
+            if parent is not None:  # A listener of the parent also gets the lines of its children.
                 self._listeners.setdefault(key, parent)
         for on_line in self._listeners.get(key, ()):
             try:

@@ -13,7 +13,7 @@ from holdfast.runtime.payload_codec import encode_payload
 ATTEMPTS = "attempts"
 PROCESS_DIED = "process-died"
 REFUSED = "refused"
-"""The payload has not the shape that the waiting activity expects; a retry gives the same error."""
+"""The payload does not have the shape that the waiting activity expects; a retry gives the same error."""
 
 
 def letter(work: WorkRow, reason: str, died: datetime, message: str) -> DeadLetterRow:

@@ -14,7 +14,7 @@ from holdfast.model.stored import InstanceKey, InstanceRow
 
 _Waiter = asyncio.Future[InstanceRow | None]
 _FINAL = frozenset({Status.FINISHED.value, Status.CANCELED.value})
-"""Statuses that nothing leaves; a faulted instance may be retried."""
+"""Final statuses. `faulted` is not one of them: a faulted instance may be retried."""
 
 
 class _Waiters:

@@ -52,7 +52,9 @@ class Lane:
 
     def refuse_waiting(self) -> None:
         while self._waiting:
-            self._waiting.popleft().refuse(StoreError("The node was stopped before this was done. Send it again."))
+            self._waiting.popleft().refuse(
+                StoreError("The node was stopped before the request was executed. Send it again.")
+            )
 
     @property
     def busy(self) -> bool:

@@ -1,9 +1,9 @@
-"""Values over 4 kB rest in rows of their own, written once and referred to: a commit costs what changed (rule H14).
+"""Large values: parts of a state over 4 kB are stored in rows of their own, so a commit writes only changed parts (rule H14).
 
-A state of up to 4 kB is one document, as always. In a larger one, every large part (the items of a loop, a big variable, the
-inputs of an effect) is replaced by a reference to its content. The reference is a hash, so a part that did not change needs
-no writing, and one that was changed is another value. Variables and the data of activities come back as they are stored, and
-are read when somebody asks for them (`execution.lazy_values`); everything else is put together at once.
+A state of up to 4 kB is one document. In a larger state, every large part (the items of a loop, a big variable, the inputs of
+an effect) is replaced by a reference, the hash of its content. An unchanged part keeps its hash and is not written again; a
+changed part is a new value. Variables and the data of activities are decoded when they are first read
+(`execution.lazy_values`); all other parts are decoded with the state.
 """
 
 from __future__ import annotations
@@ -26,19 +26,21 @@ from holdfast.execution.state_document import from_document
 from holdfast.execution.state_writer import Array
 from holdfast.model.stored import InstanceKey
 
-LARGE = 4096
-REST = 128
-"""The end of a long list may have so many bytes in the state itself: it is written with every burst."""
-FEW = 16
-"""A container of more parts than this is one value; one of few is looked into."""
+INLINE_BYTES_MAX = 4096
+"""Size above which a part of the state is stored as a value of its own."""
+TAIL_BYTES_MAX = 128
+"""Bytes of the end of a long list that stay in the state itself, where every burst writes them again."""
+SPLIT_ITEMS_MAX = 16
+"""A container with more items is stored as one value; the items of a smaller one are stored separately."""
 DEPTH = 6
-NAMES = DEPTH - 2
-"""Where the variables of a scope are: each for itself, however many there are, since some may rest."""
+"""Levels of nesting that are searched for large parts."""
+VARIABLES_DEPTH = DEPTH - 2
+"""The level of the variables of a scope. Each variable is stored separately, however many there are: some may be lazy."""
 SPLIT = 0x92
-"""The first byte of a state with references: an array of two. One without is an array of many."""
+"""The first byte of a state with references: an array of two. A state without references is a longer array."""
 _SPLIT = bytes([SPLIT])
 _NAMED = frozenset({*range(0x80, 0x90), 0xDE, 0xDF})
-"""The first byte of a map: a state from before states were arrays."""
+"""First bytes of a map: an earlier format wrote states as maps, not as arrays."""
 _VALUES = ScopeState.__struct_fields__.index("values")
 _DATA = ActivationState.__struct_fields__.index("data")
 
@@ -49,7 +51,7 @@ _NONE: Mapping[str, bytes] = {}
 
 
 class StateMoved(StoreError):
-    """A value of the state is gone: another node has moved on between two reads. Reading again gives the new state."""
+    """A value of the state is gone: another node has committed between two reads. Reading again gives the new state."""
 
     def __init__(self, instance_id: str) -> None:
         super().__init__(f"Instance {instance_id} changed while it was read. Read it again.")
@@ -62,11 +64,12 @@ class Packed(Struct, frozen=True):
 
 
 def pack_state(state: State | Array, lazy: Sequence[LazyValue] = ()) -> Packed:
-    """Of a state, or of the arrays that one is written as. `lazy` are the values in it that stay as they are stored."""
+    """Encode a state, or the arrays that a state is written as. `lazy` are its values that were never decoded; they are kept as
+    stored."""
     values: dict[str, bytes] = {}
     if not lazy:
         whole = _pack(state)
-        if len(whole) <= LARGE:
+        if len(whole) <= INLINE_BYTES_MAX:
             return Packed(whole, _NONE)
         parts = state if isinstance(state, tuple) else msgspec.to_builtins(state, builtin_types=(bytes,))
         small = [_split(part, values, DEPTH) for part in parts]
@@ -106,24 +109,24 @@ def _split(part: Any, values: dict[str, bytes], depth: int) -> Any:
         values.update(part.stored)
         return part.part
     if kind is dict or kind is list or kind is tuple:
-        if depth and (len(part) <= FEW or (depth == NAMES and kind is dict)):
+        if depth and (len(part) <= SPLIT_ITEMS_MAX or (depth == VARIABLES_DEPTH and kind is dict)):
             found = _split_each(part, values, depth - 1)
             if found is not part:
-                return found  # What is large in it is out, and a value must not hold references.
+                return found  # Its large items are values now, and a value must not hold references.
         elif depth == DEPTH and kind is not dict:
-            return _split_each(part, values, depth - 1)  # Scopes, activations, effects: each for itself.
-    elif kind is not str or len(part) <= LARGE // 4:
+            return _split_each(part, values, depth - 1)  # Scopes, activations and effects are split one by one.
+    elif kind is not str or len(part) <= INLINE_BYTES_MAX // 4:
         return part
     packed = _pack(part)
-    if len(packed) <= LARGE:
+    if len(packed) <= INLINE_BYTES_MAX:
         return part
     return _split_list(part, values) if kind is list and len(part) > PAGE else reference(_put(packed, values))
 
 
 def _split_list(items: list[Any], values: dict[str, bytes]) -> Any:
-    """Of a list that grew, most of what is stored of it stays as it is."""
-    runs, rest = runs_of(items, LARGE)
-    if len(_pack(rest)) > REST:
+    """Split a long list into runs of pages: when the list grows, the stored runs at its beginning stay the same."""
+    runs, rest = runs_of(items, INLINE_BYTES_MAX)
+    if len(_pack(rest)) > TAIL_BYTES_MAX:
         runs, rest = [*runs, pack_pages(rest)], []
     refs = [_put(run, values) for run in runs]
     return reference(refs[0]) if len(refs) == 1 and not rest else references(refs, rest)
@@ -136,7 +139,7 @@ def _put(packed: bytes, values: dict[str, bytes]) -> str:
 
 
 def _split_each(part: Any, values: dict[str, bytes], depth: int) -> Any:
-    """The part itself, if nothing in it is large."""
+    """The part with references to its large items; the same object if no item is large."""
     items = part.values() if part.__class__ is dict else part
     found = [_split(item, values, depth) for item in items]
     if all(map(is_, found, items)):
@@ -150,7 +153,7 @@ def _in_place(parts: list[Any], values: Mapping[str, bytes]) -> list[Any]:
     for scope in scopes:
         if len(scope) > _VALUES:
             found = scope[_VALUES]
-            # Many variables that are large together are one value; there is none among them to rest.
+            # Many small variables that are large together are one value: none of them is lazy.
             scope[_VALUES] = (
                 {name: lazy_part(item, values) for name, item in found.items()}
                 if found.__class__ is dict
@@ -165,13 +168,13 @@ def _in_place(parts: list[Any], values: Mapping[str, bytes]) -> list[Any]:
 
 
 def _present(parts: Any, values: Mapping[str, bytes]) -> list[Any]:
-    """Scopes or activations as lists: what is large only together was replaced whole."""
+    """Scopes or activations as lists. A list that is large only as a whole was replaced by one reference."""
     found: list[Any] = joined(parts, values) if parts.__class__ is Ext else parts
     return [joined(part, values) if part.__class__ is Ext else part for part in found]
 
 
 class ValueCache:
-    """Encoded values that were read or written lately, up to so many bytes."""
+    """Encoded values that were read or written recently, up to `bytes_max` bytes."""
 
     def __init__(self, bytes_max: int = 64_000_000) -> None:
         self._max = bytes_max

@@ -17,11 +17,11 @@ from holdfast.model.work import EffectRow, WorkKind, WorkRow
 from holdfast.ports import StepDispatcher, Transport
 
 INLINE = "inline"
-"""The word for "not on a queue" where a name of a queue is expected."""
+"""Stands for "not on a queue" where the name of a queue is expected."""
 STEP_QUEUE = "step:"
 """Prefix of a queue's name: its steps on the work table, apart from other work of that queue."""
 RESEND_AFTER = timedelta(seconds=30)
-"""A step that no node took for so long is sent again; the next time after twice as long, and so on."""
+"""Pause until a step that no node took is sent again; each further pause is twice as long."""
 RESEND_PAUSE_MAX = timedelta(minutes=30)
 
 

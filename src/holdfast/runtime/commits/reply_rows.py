@@ -1,7 +1,7 @@
 """Answers to HTTP requests in a commit (rule M13: commit first, answer after).
 
-An answer to a request that came with this very burst is handed over in memory, once the commit is there. Any other one is
-a record: the node that holds the request finds it, whichever node gave the answer.
+An answer to a request that started this burst is handed over in memory after the commit. Every other answer is stored as a
+record, since another node may hold the HTTP request.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Deletion of work rows that ask for nothing any more, in the background.
+"""Deletion of work rows that have nothing left to do, in the background.
 
 A row that cannot be deleted now stays due: the next node that claims it finds nothing to do and deletes it again.
 """

@@ -27,12 +27,12 @@ _unpack = msgspec.msgpack.Decoder().decode
 def encode_state(live: LiveInstance) -> Packed:
     """The state, and the large values that it refers to.
 
-    Without what the instance's row says already: the content that it pins, and the format, which the row's column has.
+    Columns of the instance row hold the pinned content and the format, so the state does not repeat them.
     """
     lazy: list[LazyValue] = []
     try:
         return pack_state(write_state(live, lazy), lazy)
-    except (OverflowError, UnicodeEncodeError):  # An int beyond 64 bits or half a character, in a value taken for JSON.
+    except (OverflowError, UnicodeEncodeError):  # An int beyond 64 bits or a lone surrogate.
         lazy = []
         return pack_state(write_state(live, lazy, trusting=False), lazy)
 
@@ -40,7 +40,7 @@ def encode_state(live: LiveInstance) -> Packed:
 def decode_state(
     data: bytes, plan: Plan, now: Callable[[], int], services: Services, values: Mapping[str, bytes]
 ) -> LiveInstance:
-    """`plan` is that of the content that the row pins, `values` are those that the state refers to."""
+    """`plan` is the plan of the content that the row pins; `values` are the large values that the state refers to."""
     return read_instance(unpack_state(data, values), plan, now, services)
 
 
@@ -48,11 +48,11 @@ def decode_state(
 
 
 def encode_journal(plan: Plan, entries: Sequence[RawEntry]) -> bytes:
-    """Times are counted from the first one. Activities are positions in the plan, with a table of the keys that occur: a
-    plan's positions may change.
+    """Encode the journal entries of a segment. Times are relative to the first entry. Activities are positions in the plan,
+    with a table of their keys: positions may change between compilations.
 
-    What the journal keeps is plain already (see `execution.journal.kept`), so it is packed as it is; only where that fails
-    (an int beyond 64 bits, half a character) it goes the long way through typed values.
+    Journal data is plain (see `execution.journal.kept`) and packed directly. Only if packing fails (an int beyond 64 bits, a
+    lone surrogate), the data is encoded as typed values.
     """
     if not entries:
         return b""
@@ -72,7 +72,7 @@ def _table(plan: Plan, entries: Sequence[RawEntry]) -> dict[int, str | None]:
 
 
 def _whole_table(plan: Plan) -> msgspec.Raw:
-    """For a segment that is as long as the plan, and likely to name all of it: packed once."""
+    """The table of all keys of a plan, packed once, for segments with at least as many entries as the plan has nodes."""
     packed: msgspec.Raw | None = plan.packed_keys
     if packed is None:
         packed = plan.packed_keys = msgspec.Raw(_pack(plan.keys))

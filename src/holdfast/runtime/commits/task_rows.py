@@ -1,7 +1,7 @@
-"""Human tasks in a commit: a bookmark that describes one has a record beside it, in the same commit, always.
+"""Records of human tasks in a commit: every bookmark that describes a task has a record, written by the same commit.
 
-The state is the truth, the record its copy for lists. It is open while the bookmark stands, completed when the bookmark
-was resumed, and canceled when the workflow went on or ended without it.
+The state of the instance is authoritative; the record is a copy for lists. The record is open while the bookmark waits,
+completed when the bookmark was resumed, and canceled when the workflow continued or ended without it.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def task_at(live: LiveInstance, mark: Bookmark) -> Task | None:
     metadata = mark.metadata
     if not metadata:
         return None
-    told: Mapping[str, Any] | None = metadata.get(TASK)
-    if told is None:
+    fields: Mapping[str, Any] | None = metadata.get(TASK)
+    if fields is None:
         if mark.name != RUN_TASK or "task_name" not in metadata:
             return None
         name = str(metadata["task_name"])
-        told = {"id": mark.payload["task_id"], "title": name, "name": name, "about": shown(metadata.get("payload"))}
+        fields = {"id": mark.payload["task_id"], "title": name, "name": name, "about": shown(metadata.get("payload"))}
     known = {"instance_id": live.id, "definition_id": live.definition_id, "activity_id": mark.activity_id}
-    return msgspec.convert({**told, **known}, Task)
+    return msgspec.convert({**fields, **known}, Task)
 
 
 def find_task(live: LiveInstance, task_id: str) -> tuple[Bookmark, Task] | None:
@@ -50,8 +50,8 @@ def find_task(live: LiveInstance, task_id: str) -> tuple[Bookmark, Task] | None:
 
 def with_task(mark: Bookmark, task: Task) -> Bookmark:
     """The bookmark with the task as it is now."""
-    told = msgspec.to_builtins(task, builtin_types=(datetime,))
-    return replace(mark, metadata={**mark.metadata, TASK: {name: value for name, value in told.items() if value}})
+    fields = msgspec.to_builtins(task, builtin_types=(datetime,))
+    return replace(mark, metadata={**mark.metadata, TASK: {name: value for name, value in fields.items() if value}})
 
 
 def task_records(

@@ -1,7 +1,7 @@
 """Work rows that one instance's commit sends to another: start, cancel, a child's beginning and end, published events.
 
-A burst never runs another instance (rule H9): it puts a row into its commit, and whoever takes that row up does the rest in
-a commit of its own, which uses the row up.
+A burst never runs another instance (rule H9): its commit adds a work row, and the node that claims the row runs the other
+instance. The commit of that instance consumes the row.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from holdfast.runtime.payload_codec import encode_payload
 
 
 class StartRequest(Struct, frozen=True, kw_only=True):
-    """What a start row asks for."""
+    """The payload of a start row."""
 
     reference: str
     input: Any
-    """Typed values, encoded; the started workflow's types decode them."""
+    """Encoded typed values, decoded with the types of the started workflow."""
     wait: bool
     correlation_id: str | None
     instance_id: str
     parent_id: str
-    """`instance#bookmark`; without a bookmark nobody waits for it."""
+    """`instance#bookmark`; without a bookmark the parent does not wait for the child."""
     name: str | None = None
     principal: str | None = None
     trace: str | None = None
@@ -43,7 +43,7 @@ _unpack = msgpack.Decoder(StartRequest).decode
 
 
 def parent_of(parent_id: str) -> tuple[str, str]:
-    """Instance and bookmark."""
+    """The instance and the bookmark of a parent id."""
     instance_id, _, bookmark = parent_id.partition("#")
     return instance_id, bookmark
 
@@ -94,7 +94,7 @@ def outside_start(
     name: str | None,
     now: datetime,
 ) -> WorkRow:
-    """A start that nobody's instance asked for: written into a transaction of the application's own."""
+    """The start row that an application writes in its own transaction: the instance has no parent."""
     request = StartRequest(
         reference=reference,
         input=values.encode(dict(inputs), types),
@@ -121,12 +121,12 @@ def read_start(row: WorkRow) -> StartRequest:
 
 
 def start_inputs(request: StartRequest, types: TypeRegistry) -> dict[str, Any]:
-    found: dict[str, Any] = values.decode(request.input, types)
-    return found
+    inputs: dict[str, Any] = values.decode(request.input, types)
+    return inputs
 
 
 def cancel(tenant: str, child: str, cause: str | None, now: datetime) -> WorkRow:
-    """For a child that nobody waits for any more. Where its parent is terminated, it is too."""
+    """Cancels a child that its parent does not wait for any more. If the parent was terminated, so is the child."""
     return WorkRow(
         tenant=tenant,
         id=f"{child}.cancel",
@@ -142,7 +142,7 @@ def cancel(tenant: str, child: str, cause: str | None, now: datetime) -> WorkRow
 
 
 def ended(tenant: str, live: LiveInstance, now: datetime) -> WorkRow:
-    """Told once per end: a retried child that ends again finds that nobody waits."""
+    """Notifies the parent of the end. A child that was retried and ends again sends another row, which finds no bookmark."""
     return _to_parent(tenant, live, f"{live.id}.end{live.commits}", now)
 
 
@@ -153,12 +153,12 @@ def begun(tenant: str, live: LiveInstance, now: datetime) -> WorkRow:
 def _to_parent(tenant: str, live: LiveInstance, row_id: str, now: datetime) -> WorkRow:
     assert live.parent_id is not None
     parent, bookmark = parent_of(live.parent_id)
-    told = {"instance_id": live.id, "status": live.status.value, "outputs": outputs_of(live)}
-    return resume(tenant, row_id, parent, bookmark, encode_payload(told, live.plan.types), now)
+    outcome = {"instance_id": live.id, "status": live.status.value, "outputs": outputs_of(live)}
+    return resume(tenant, row_id, parent, bookmark, encode_payload(outcome, live.plan.types), now)
 
 
 def resume(tenant: str, row_id: str, instance_id: str, bookmark: str, payload: bytes, now: datetime) -> WorkRow:
-    """Wakes one bookmark of one instance; `payload` is encoded."""
+    """Resumes one bookmark of one instance; `payload` is encoded."""
     return WorkRow(
         tenant=tenant,
         id=row_id,
@@ -177,31 +177,31 @@ def outputs_of(live: LiveInstance) -> dict[str, Any]:
     return {**declared, **live.spare_outputs}
 
 
-# -- to whoever waits --------------------------------------------------------------------------------------------------
+# -- stimuli -----------------------------------------------------------------------------------------------------------
 
 
 class Stimulus(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Something that happened, on its way to those whom it concerns (rule H12). Values are encoded."""
+    """A stimulus on its way to triggers and bookmarks (rule H12). Values are encoded."""
 
     id: str
     type: str = EVENT
     event_name: str | None = None
     payload: Any = None
-    """What triggers and bookmarks are matched by, unless it is an event."""
+    """Matched against triggers and bookmarks, unless the stimulus is an event."""
     input: Any = None
-    """What they receive."""
+    """The data that started and resumed instances receive."""
     correlation_id: str | None = None
     instance_id: str | None = None
     key: Any = None
     broadcast: bool = False
     guarded: bool = False
-    """It came with an idempotency key, which its id is made of."""
+    """The request had an idempotency key, from which `id` is derived."""
     principal: str | None = None
     trace: str | None = None
     after: tuple[str, int] = ("", 0)
-    """Those up to here have it already: a broadcast goes in pages (rule M6)."""
+    """Cursor of a broadcast, which is delivered in pages: bookmarks up to here were served (rule M6)."""
     taken: bool = False
-    """Somebody took it on an earlier page."""
+    """A bookmark of an earlier page took it."""
 
     @property
     def is_broadcast(self) -> bool:
@@ -212,7 +212,7 @@ _unpack_stimulus = msgpack.Decoder(Stimulus).decode
 
 
 def published(live: LiveInstance, row_id: str, event: dict[str, Any]) -> Stimulus:
-    """What PublishEvent said. With a correlation id it is addressed, else it is for everyone."""
+    """The stimulus of PublishEvent: addressed if the event has a correlation id, otherwise a broadcast."""
     return Stimulus(
         id=row_id,
         event_name=event["name"],
@@ -223,13 +223,13 @@ def published(live: LiveInstance, row_id: str, event: dict[str, Any]) -> Stimulu
     )
 
 
-def stimulus(tenant: str, found: Stimulus, now: datetime, **more: Any) -> WorkRow:
+def stimulus(tenant: str, sent: Stimulus, now: datetime, **more: Any) -> WorkRow:
     return WorkRow(
         tenant=tenant,
-        id=found.id,
+        id=sent.id,
         kind=WorkKind.STIMULUS,
         created=now,
-        payload=_pack(found),
+        payload=_pack(sent),
         **{"queue": queue_of(tenant), **more},
     )
 
@@ -246,13 +246,13 @@ def read_stimulus_bytes(data: bytes) -> Stimulus:
     return _unpack_stimulus(data)
 
 
-def encoded(found: Stimulus) -> bytes:
-    return _pack(found)
+def encoded(stimulus: Stimulus) -> bytes:
+    return _pack(stimulus)
 
 
-def encoded_input(found: Stimulus) -> bytes:
-    """As a resumed bookmark reads it."""
-    return _pack(found.input)
+def encoded_input(stimulus: Stimulus) -> bytes:
+    """The input, encoded as the payload of a resumed bookmark."""
+    return _pack(stimulus.input)
 
 
 # -- dispatched --------------------------------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def begin_id(instance_id: str) -> str:
 
 
 def begin(tenant: str, instance_id: str, content: str, now: datetime, **more: Any) -> WorkRow:
-    """A pending instance begins."""
+    """The row that begins a pending instance."""
     return WorkRow(
         tenant=tenant,
         id=begin_id(instance_id),
@@ -289,16 +289,16 @@ def run(tenant: str, row_id: str, request: DispatchInstance, content: str, now: 
 
 
 def read_run(payload: bytes, types: TypeRegistry) -> DispatchInstance:
-    found = decode_request(payload, types)
-    assert isinstance(found, DispatchInstance)
-    return found
+    request = decode_request(payload, types)
+    assert isinstance(request, DispatchInstance)
+    return request
 
 
-# -- once more ---------------------------------------------------------------------------------------------------------
+# -- replays -----------------------------------------------------------------------------------------------------------
 
 
 def replay_row(effect: EffectRow, now: datetime) -> WorkRow:
-    """Run an effect again that has failed: what its dead letter puts back."""
+    """The work row that a dead letter restores: it runs a failed effect again."""
     return WorkRow(
         tenant=effect.tenant,
         id=f"{effect.instance_id}.x{effect.execution}.{effect.attempt}",
@@ -312,11 +312,11 @@ def replay_row(effect: EffectRow, now: datetime) -> WorkRow:
 
 class _Replay(Struct, frozen=True):
     execution: int
-    """What counts: activities may be called otherwise when the letter is replayed, in another version."""
+    """Identifies the effect: the activity may have another id when the letter is replayed, after a migration."""
     activity: str
-    """For those who read the letter."""
+    """For readers of the dead letter."""
 
 
 def read_replay(row: WorkRow) -> int:
-    """The execution that it names."""
+    """The execution id of the effect."""
     return msgpack.decode(row.payload, type=_Replay).execution

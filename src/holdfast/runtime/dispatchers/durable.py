@@ -134,7 +134,7 @@ class DurableDispatcher:
     async def _stimulus(self, request: DispatchStimulus) -> Receipt:
         host = self._host
         if request.event_name is None and request.key is not None:
-            raise DefinitionError("Only events have keys. Put what it is matched by into the payload.")
+            raise DefinitionError("Only events have keys. Put the values to match into the payload.")
         target = f"{request.type}/{request.event_name or ''}"
         guard = validation.key_for(request, "stimulus", target)
         name = host.new_id() if guard is None else idempotency.id_of(guard)

@@ -32,7 +32,7 @@ logger = logging.getLogger("holdfast")
 
 Finished = tuple[int, int, Record | EffectFailure]
 """Execution id, attempt, result."""
-GoOn = Callable[[Finished], bool]
+OnLoneResult = Callable[[Finished], bool]
 """Handles the end of the only open effect in the task of the effect; False if the waiting driver has to be woken."""
 
 
@@ -84,7 +84,7 @@ async def ended(tasks: Iterable[asyncio.Task[None] | None], grace: timedelta) ->
 class InstanceEffects:
     """The running effects of one instance of the inline runner."""
 
-    __slots__ = ("_finished", "_go_on", "_grace", "_live", "_news", "_open", "_tasks")
+    __slots__ = ("_finished", "_grace", "_live", "_news", "_on_lone_result", "_open", "_tasks")
 
     def __init__(
         self,
@@ -99,26 +99,26 @@ class InstanceEffects:
         self._open: dict[int, Attempt] = {}
         self._finished: list[Finished] = []
         self._news: asyncio.Future[None] | None = None
-        self._go_on: GoOn | None = None
+        self._on_lone_result: OnLoneResult | None = None
 
     def start(self, request: EffectRequest) -> None:
         """Begin an attempt."""
         attempt = self._open[request.execution_id] = Attempt(self._live, request)
         self._tasks.begin(attempt)
 
-    async def next(self, go_on: GoOn | None = None) -> list[Finished]:
+    async def next(self, on_lone_result: OnLoneResult | None = None) -> list[Finished]:
         """Wait until an effect has ended or `wake` was called; returns all effects that have ended by then.
 
-        `go_on` handles the end of a lone effect and may extend the wait: that saves one turn of the event loop for each of
-        several effects in a row.
+        `on_lone_result` handles the end of a lone effect and may extend the wait: that saves one turn of the event loop for
+        each of several effects in a row.
         """
         if not self._finished:
             self._news = asyncio.get_running_loop().create_future()
-            self._go_on = go_on
+            self._on_lone_result = on_lone_result
             try:
                 await self._news
             finally:
-                self._news = self._go_on = None
+                self._news = self._on_lone_result = None
         found, self._finished = self._finished, []
         return found
 
@@ -139,12 +139,12 @@ class InstanceEffects:
         if self._open.get(key) is attempt:
             del self._open[key]
         finished = (key, request.attempt, result)
-        news, go_on = self._news, self._go_on
-        if go_on is None or news is None or self._open or news.done():
+        news, on_lone_result = self._news, self._on_lone_result
+        if on_lone_result is None or news is None or self._open or news.done():
             self._finished.append(finished)
         else:
             try:
-                if go_on(finished):
+                if on_lone_result(finished):
                     return
             except BaseException as error:  # noqa: BLE001 - the error belongs to the waiting driver, not to the task of the effect
                 news.set_exception(error)
@@ -195,12 +195,12 @@ class EffectTasks(Generic[A]):
             result = _canceled(node, attempt.cause)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+        except BaseException as error:  # noqa: BLE001 - user code: every error is a fault of the activity
             result = failure(error)
         if not attempt.left:
-            self._tell(node, attempt, result)
+            self._report(node, attempt, result)
 
-    def _tell(self, node: Node, attempt: A, result: Record | EffectFailure) -> None:
+    def _report(self, node: Node, attempt: A, result: Record | EffectFailure) -> None:
         if telemetry.listeners:
             _emit(node, attempt, result)
         self._on_end(attempt, result)
@@ -245,7 +245,7 @@ class EffectTasks(Generic[A]):
             return  # Holdfast canceled it before the timeout: no result is expected.
         attempt.left = attempt.canceled = True
         logger.warning("'%s' of instance %s still runs after its timeout", node.key, attempt.live.id)
-        self._tell(node, attempt, failure(ActivityTimeout(node.key, str(limit))))
+        self._report(node, attempt, failure(ActivityTimeout(node.key, str(limit))))
 
     async def _invoke(self, call: EffectCall, request: EffectRequest, context: RecordingContext) -> None:
         inputs = _by_value(request.inputs)
@@ -261,7 +261,7 @@ class EffectTasks(Generic[A]):
 
 
 def _by_value(inputs: dict[str, Any]) -> dict[str, Any]:
-    """What the activity changes in them stays with the activity; most are scalars, and a call copies the rest of a dict."""
+    """A copy, so that changes by the activity do not reach the state. Scalars need no copy: a call copies the dict itself."""
     return inputs if values.SCALARS.issuperset(map(type, inputs.values())) else values.copy(inputs)
 
 
@@ -284,7 +284,7 @@ def _context(attempt: Attempt) -> RecordingContext:
     return RecordingContext(facts, live.services, state, is_canceled=lambda: attempt.canceled)
 
 
-# -- telling -----------------------------------------------------------------------------------------------------------
+# -- telemetry ---------------------------------------------------------------------------------------------------------
 
 
 def _fields(node: Node, attempt: Attempt) -> dict[str, Any]:

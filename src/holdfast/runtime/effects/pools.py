@@ -22,7 +22,7 @@ class EffectPools:
 
     @property
     def lost(self) -> int:
-        """Threads and processes that still run something nobody waits for."""
+        """Threads and processes that still run a call which its caller has given up."""
         return self._threads.lost + self._lost_processes
 
     async def in_process(self, function: Callable[..., Any], inputs: Mapping[str, Any]) -> Any:
@@ -35,14 +35,14 @@ class EffectPools:
         except asyncio.CancelledError:
             if not future.cancel() and not future.done():
                 self._lost_processes += 1
-                future.add_done_callback(self._found)
+                future.add_done_callback(self._lost_ended)
             raise
 
-    def _found(self, future: Future[Any]) -> None:
+    def _lost_ended(self, future: Future[Any]) -> None:
         self._lost_processes -= 1
 
     def close(self) -> None:
-        """Let idle workers go. What is lost ends with what it does; nobody waits for it."""
+        """Release idle workers. Lost threads and processes end with their call; `close` does not wait for them."""
         self._threads.close()
         if self._processes is not None:
             self._processes.shutdown(wait=False, cancel_futures=True)
@@ -50,7 +50,7 @@ class EffectPools:
 
 
 def call_by_name(module: str, name: str, inputs: dict[str, Any]) -> Any:
-    """In another process: find the activity by its name there, and call it."""
+    """Import the activity by its name and call it; runs in another process."""
     target: Any = importlib.import_module(module)
     for part in name.split("."):
         target = getattr(target, part)

@@ -1,12 +1,12 @@
-"""Threads for work that blocks: few hops for what is done at once, a thread each for what is not.
+"""Threads for blocking calls: short calls share a thread, long calls get a thread each.
 
-A call from the event loop to a thread and back costs more than most calls: two threads want one interpreter. So a thread
-that has done one call takes the next, and the loop hears of all that were done meanwhile at once. None of it may wait for a
-neighbour that blocks: whoever begins a call while others wait sends for another thread first, and leaves results to that one
-only as long as it is on its way; a thread gets the interpreter as soon as another one blocks.
+A hop from the event loop to a thread and back costs more than most calls, since both threads need the interpreter lock. So a
+thread takes the next waiting call after each call, and results are handed to the loop in groups. No call waits behind a call
+that blocks: before a thread begins a call while others wait, it requests another thread. The requested thread hands out the
+results when it starts, which is as soon as the running call releases the interpreter lock.
 
-A thread whose call nobody waits for any more cannot be stopped: it is counted as lost until it returns, and its place is given
-to another meanwhile, up to a hard cap.
+A thread cannot be stopped. If the caller of a running call was canceled, its thread counts as lost until the call returns, and
+another thread takes its place, up to a hard cap.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from threading import Lock
 from typing import Any
 
 LOST_FACTOR = 4
-"""How many times `most` threads may exist while some are lost."""
+"""Up to this many times `most` threads may exist while some are lost."""
 
 
 class _Call:
@@ -30,7 +30,7 @@ class _Call:
     def __init__(self, work: Callable[[], Any], future: asyncio.Future[None]) -> None:
         self.work = work
         self.future = future
-        """Only says that it has ended: not every error can be put into one."""
+        """Only signals the end of the call: a future cannot hold every error (StopIteration)."""
         self.begun = self.ended = self.given_up = False
         self.value: Any = None
         self.error: BaseException | None = None
@@ -44,22 +44,22 @@ class Threads:
         """Guards everything below."""
         self._waiting: deque[_Call] = deque()
         self._results: list[_Call] = []
-        """Ended, and the loop does not know yet."""
+        """Ended calls that the loop is not notified of yet."""
         self._serving = 0
-        """Threads that were sent for and have not left."""
-        self._coming = False
-        """One of them has not arrived yet."""
+        """Threads that were requested and have not ended."""
+        self._requested = False
+        """A requested thread has not started yet."""
         self.lost = 0
-        """Threads that still run something nobody waits for."""
+        """Threads that still run a call which its caller has given up."""
 
     async def run(self, work: Callable[[], Any]) -> Any:
-        """Run it in a thread, in an empty context; at most `most` at a time."""
+        """Run `work` in a thread, in an empty context; at most `most` calls run at a time."""
         call = _Call(work, asyncio.get_running_loop().create_future())
         with self._lock:
             self._waiting.append(call)
             try:
-                self._send_for_another()
-            except RuntimeError:  # The interpreter is on its way out.
+                self._request_thread()
+            except RuntimeError:  # The interpreter shuts down.
                 self._waiting.remove(call)
                 raise
         try:
@@ -68,7 +68,7 @@ class Threads:
             self._give_up(call)
             raise
         value, error = call.value, call.error
-        del call  # An error knows the frames that it came through: they must not know it.
+        del call  # Avoids a reference cycle: the traceback of the error refers to this frame.
         try:
             if error is not None:
                 raise error
@@ -77,12 +77,12 @@ class Threads:
         return value
 
     def close(self) -> None:
-        """Let idle threads go. Lost ones end with what they do; nobody waits for them."""
+        """Release idle threads. Lost threads end with their call; `close` does not wait for them."""
         with self._lock:
             left, self._waiting = self._waiting, deque()
             executor, self._executor = self._executor, None
         for call in left:
-            with suppress(RuntimeError):  # Its loop is closed.
+            with suppress(RuntimeError):  # The loop is closed.
                 call.future.get_loop().call_soon_threadsafe(call.future.cancel)
         if executor is not None:
             executor.shutdown(wait=False)
@@ -95,21 +95,21 @@ class Threads:
             if call.begun:
                 self.lost += 1
                 with suppress(RuntimeError):
-                    self._send_for_another()
+                    self._request_thread()
             elif call in self._waiting:
                 self._waiting.remove(call)
 
-    def _send_for_another(self) -> None:
-        """If calls wait, nobody is on the way to them, and there is a place."""
+    def _request_thread(self) -> None:
+        """Start one more thread if calls wait, no requested thread is about to start, and the limits allow it."""
         if (
-            not self._waiting or self._coming
+            not self._waiting or self._requested
             or self._serving - self.lost >= self._most or self._serving >= self._most * LOST_FACTOR
         ):  # fmt: skip
             return
         if self._executor is None:
             self._executor = ThreadPoolExecutor(self._most * LOST_FACTOR, thread_name_prefix="holdfast-effect")
         self._executor.submit(self._serve)
-        self._coming = True
+        self._requested = True
         self._serving += 1
 
     # -- in a thread ---------------------------------------------------------------------------------------------------
@@ -120,16 +120,16 @@ class Threads:
             call, results = self._next(call)
             if results:
                 _hand_out(results)
-            del results  # As above.
+            del results  # No reference cycle, as in `run`.
             if call is None:
                 return
             _do(call)
 
     def _next(self, done: _Call | None) -> tuple[_Call | None, list[_Call]]:
-        """The call to do next, if this thread is to stay, and the results to be told before; `done` is None on arrival."""
+        """The next call (None: the thread ends) and the results to hand out first. `done` is None when the thread starts."""
         with self._lock:
             if done is None:
-                self._coming = False
+                self._requested = False
             else:
                 done.ended = True
                 if done.given_up:
@@ -141,10 +141,10 @@ class Threads:
                 call = self._waiting.popleft()
                 call.begun = True
                 with suppress(RuntimeError):
-                    self._send_for_another()
+                    self._request_thread()
             else:
                 self._serving -= 1
-            if self._coming and done is not None and call is not None:
+            if self._requested and done is not None and call is not None:
                 return call, []
             results, self._results = self._results, []
             return call, results
@@ -153,22 +153,22 @@ class Threads:
 def _do(call: _Call) -> None:
     try:
         call.value = contextvars.Context().run(call.work)
-    except BaseException as error:  # noqa: BLE001 - it belongs to who asked
+    except BaseException as error:  # noqa: BLE001 - raised by `run` in the caller
         call.error = error
-        del call  # As above.
+        del call  # No reference cycle, as in `run`.
 
 
 def _hand_out(results: list[_Call]) -> None:
-    """Tell the loops of those who asked: each loop once."""
+    """Notify the event loops of the callers, each loop once."""
     by_loop: dict[asyncio.AbstractEventLoop, list[_Call]] = {}
     for call in results:
         by_loop.setdefault(call.future.get_loop(), []).append(call)
     for loop, calls in by_loop.items():
-        with suppress(RuntimeError):  # It is closed: nobody waits any more.
-            loop.call_soon_threadsafe(_tell, calls)
+        with suppress(RuntimeError):  # The loop is closed: no caller waits.
+            loop.call_soon_threadsafe(_set_done, calls)
 
 
-def _tell(calls: list[_Call]) -> None:
+def _set_done(calls: list[_Call]) -> None:
     for call in calls:
         if not call.future.done():
             call.future.set_result(None)

@@ -1,7 +1,7 @@
-"""Drives one instance: segment, commit, effects, results, and again, until it rests or waits.
+"""The driver of one instance: it repeats segment, commit, effects and results until the instance ends or waits.
 
-The life of a burst reads in `drive`. The commit of the runner keeps nothing: it lets out what a segment produced (lines,
-effects, children), in the order in which a store would.
+`drive` is the main loop. The commit of the runner stores nothing: it publishes the lines, effects and children of a segment in
+the same order as a commit to a store.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.segment import Ended, run_segment
 from holdfast.model.instance import Bookmark, BookmarkKind, Status
 from holdfast.runtime.effects.executor import Finished, InstanceEffects
-from holdfast.runtime.observability.status_events import names_of, tell_status
+from holdfast.runtime.observability.status_events import emit_status, names_of
 from holdfast.runtime.result import RunResult
 
 if TYPE_CHECKING:
@@ -53,20 +53,20 @@ class Driver:
         self._finalize = True
         self._child: Driver | None = None
         """The child that runs now: it is canceled with this instance."""
-        # One context for all pure code of this burst: what it sets in it does not leak to the next (rule H13).
+        # One context for all pure code of this burst: context variables do not leak into the next burst (rule H13).
         self._context = contextvars.Context()
         self._ahead: Ended | None = None
-        """How the segment ended that was run where an effect ended: it is not committed yet."""
+        """How the segment ended that ran in the task of an effect; it is not committed yet."""
 
     async def drive(self) -> RunResult:
-        """Run until the instance rests, or waits for something that does not come from here."""
+        """Run until the instance ends, or waits for something outside of this process."""
         try:
             while True:
                 ended, self._ahead = self._ahead or self._run_segment(), None
-                heard = await self._commit()
+                resumed = await self._commit()
                 if ended is not Ended.IDLE:
                     await asyncio.sleep(0)
-                elif heard or self.live.queue or self._take_cancel() or self._hear_itself():
+                elif resumed or self.live.queue or self._take_cancel() or self._deliver_own_events():
                     continue
                 elif self.live.effects:
                     await self._take_results()
@@ -79,11 +79,11 @@ class Driver:
             await self.effects.cancel_all("canceled")
             raise
         if telemetry.listeners:
-            tell_status(self.live, names_of(self.live))
+            emit_status(self.live, names_of(self.live))
         return RunResult(self.live, self.lines, self.children)
 
     def cancel(self, cause: str, *, finalize: bool = True) -> None:
-        """Cancel the instance while it runs; called between two segments, as everything in this loop is."""
+        """Cancel the instance while it runs. Called on the event loop, so always between two segments."""
         if self.live.status.at_rest and self.live.status is not Status.FAULTED:
             return
         self._finalize = finalize
@@ -94,11 +94,11 @@ class Driver:
             self._child.cancel(cause, finalize=finalize)
 
     def deliver(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Hand something to the instance; what it calls at once is pure code as in a segment."""
+        """Deliver something to the instance, in the context of its pure code."""
         return self._context.run(work, *args, **kwargs)
 
     def _take_cancel(self) -> bool:
-        """Somebody canceled the instance while this loop waited: it has to run again."""
+        """Whether the instance was canceled while this loop waited: then it has to run again."""
         if not self._canceled.is_set():
             return False
         self._canceled.clear()
@@ -107,9 +107,9 @@ class Driver:
     def _run_segment(self) -> Ended:
         return self._context.run(run_segment, self.live, self.runner.limits)
 
-    def _go_on(self, finished: Finished) -> bool:
-        """The next segment, where an effect ended: no turn of the loop between one effect and the next. Whatever is not
-        just one effect after another is left to `drive`."""
+    def _run_next(self, finished: Finished) -> bool:
+        """Run the next segment in the task of the effect that ended, which saves a turn of the event loop. Everything but one
+        effect after another is left to `drive`."""
         self._deliver_result(finished)
         ended, live = self._run_segment(), self.live
         if (
@@ -118,23 +118,23 @@ class Driver:
         ):  # fmt: skip
             self._ahead = ended
             return False
-        self._let_out()
+        self._publish()
         self._start_effects()
         return True
 
     # -- after a segment -----------------------------------------------------------------------------------------------
 
     async def _commit(self) -> bool:
-        """Let out what the segment produced. True if something came back at once (from a child)."""
+        """Publish the results of the segment. True if a child has resumed the instance."""
         live = self.live
-        self._let_out()
+        self._publish()
         if live.canceled_effects:
             gone, live.canceled_effects = live.canceled_effects, []
             await self.effects.cancel(gone, live.stopping or "lost race")
         self._start_effects()
         return await self._start_children() if live.child_starts else False
 
-    def _let_out(self) -> None:
+    def _publish(self) -> None:
         live = self.live
         live.commits += 1
         if telemetry.listeners:
@@ -160,13 +160,13 @@ class Driver:
                 self.on_line(line)
 
     async def _take_results(self) -> None:
-        """Wait for the next effect to end, or for what is due before that."""
+        """Wait until an effect has ended or a bookmark is due, and deliver it."""
         first, timer = self._first_due(), None
         if first is not None and first.due is not None:
             timer = asyncio.ensure_future(self.runner.clock.wait_until(first.due))
             timer.add_done_callback(lambda _: self.effects.wake())
         try:
-            for finished in await self.effects.next(self._go_on if first is None else None):
+            for finished in await self.effects.next(self._run_next if first is None else None):
                 self._deliver_result(finished)
         finally:
             due = timer is not None and timer.done() and not timer.cancelled()
@@ -181,7 +181,7 @@ class Driver:
             self.deliver(delivery.finish_effect, self.live, execution_id, attempt, result)
 
     def _first_due(self) -> Bookmark | None:
-        """The bookmark whose time comes first. Timeouts hold also for those who do not wait; an effect has its own."""
+        """The bookmark that is due first. Timeouts count without `wait` too; the timeout of an effect is kept by its task."""
         live = self.live
         due = [
             item
@@ -202,7 +202,7 @@ class Driver:
         return True
 
     async def _sleep(self, due: datetime) -> bool:
-        """False if somebody canceled the instance meanwhile."""
+        """Sleep; False if the instance was canceled meanwhile."""
         waits = [asyncio.ensure_future(self.runner.clock.wait_until(due)), asyncio.ensure_future(self._canceled.wait())]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -212,7 +212,7 @@ class Driver:
             await asyncio.gather(*waits, return_exceptions=True)
         return not self._take_cancel()
 
-    def _hear_itself(self) -> bool:
+    def _deliver_own_events(self) -> bool:
         return bool(self.live.published) and self.deliver(delivery.deliver_local_events, self.live)
 
     # -- children ------------------------------------------------------------------------------------------------------
@@ -226,15 +226,15 @@ class Driver:
         return bool(starts)
 
     async def _run_child(self, start: ChildStart, bookmark: Bookmark | None) -> None:
-        """The runner has no store: it runs the child here and now, as an instance of its own."""
+        """Run the child at once in this process, as an instance of its own: the runner has no store."""
         try:
             child = self.runner.child(start, self.live, on_line=self._child_line, wait=self.wait)
         except Exception as error:
             if bookmark is None:
                 logger.warning("instance %s could not be started", start.instance_id, exc_info=error)
                 return
-            told = {"refused": str(error), "instance_id": start.instance_id}
-            self.deliver(delivery.resume, self.live, bookmark.id, told)
+            refusal = {"refused": str(error), "instance_id": start.instance_id}
+            self.deliver(delivery.resume, self.live, bookmark.id, refusal)
             return
         self._child = child
         try:
@@ -261,7 +261,7 @@ class Driver:
         )
 
     def child_ended(self, key: str, result: RunResult) -> None:
-        """A child that was waited for has moved on."""
+        """A child that this instance waits for has ended, or waits at another bookmark."""
         if result.status.at_rest:
             self.children.pop(key, None)
             self.deliver(delivery.resume, self.live, _mark_of(key), child_payload(result))
@@ -269,7 +269,7 @@ class Driver:
             self.children[key] = result
 
     async def _drop_children(self) -> None:
-        """Cancel the children that nobody waits for any more."""
+        """Cancel children that this instance does not wait for any more."""
         for key, child in list(self.children.items()):
             if _mark_of(key) in self.live.bookmarks:
                 continue
@@ -285,7 +285,7 @@ def child_payload(result: RunResult) -> dict[str, Any]:
 
 
 def _child_key(bookmark: Bookmark, child_id: str) -> str:
-    """By the bookmark that waits; where one waits for many, with the child's id."""
+    """The key of a child: the bookmark that waits; with the id of the child if the bookmark waits for many children."""
     return bookmark.id if "child" in bookmark.payload else f"{bookmark.id}~{child_id}"
 
 

@@ -1,4 +1,4 @@
-"""The runner: executes workflows in this process, now, with no storage. The same segments and effects as the runtime's."""
+"""The runner: executes workflows at once in this process, without a store, with the same segments and effects as the runtime."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from holdfast.runtime.inline.driver import Driver
 from holdfast.runtime.result import RunResult
 
 YIELD_NS = 1_000_000
-"""The runner lives in somebody else's event loop: it lets go of it every millisecond (rule M12)."""
+"""The runner shares the event loop of the application: it yields every millisecond (rule M12)."""
 
 
 class Running:
-    """An instance that runs: wait for its result, or cancel it."""
+    """A running instance: wait for its result, or cancel it."""
 
     def __init__(self, driver: Driver, task: asyncio.Task[RunResult]) -> None:
         self._driver = driver
@@ -38,7 +38,7 @@ class Running:
         return self._driver.live.id
 
     def cancel(self, *, terminate: bool = False) -> None:
-        """Cancel it: `finally` and compensations run first, unless it is to be terminated."""
+        """Cancel the instance. `finally` parts and compensations run first, unless `terminate` is set."""
         if not self._task.done():
             self._driver.cancel("canceled", finalize=not terminate)
 
@@ -47,7 +47,7 @@ class Running:
 
 
 class Runner:
-    """Executes workflows here and now; `Holdfast().runner` is one."""
+    """Executes workflows at once in this process; `Holdfast().runner` is one."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Runner:
         self.around_effects = around_effects(middleware)
         self.cancel_grace = cancel_grace
 
-    # -- starting ------------------------------------------------------------------------------------------------------
+    # -- start ---------------------------------------------------------------------------------------------------------
 
     async def run(self, workflow: Any, inputs: Mapping[str, Any] | None = None, **options: Any) -> RunResult:
         """Start an instance and run it until it ends or waits; see `start` for the options."""
@@ -92,10 +92,10 @@ class Runner:
         trigger_payload: Any = None,
         flowchart_mode: str | None = None,
     ) -> Running:
-        """Start an instance and come back at once.
+        """Start an instance and return at once.
 
         `wait` waits out delays and back-offs in process; otherwise they are bookmarks with a due time. `trigger` is the id
-        of the activity that a stimulus started it at. `on_line` gets each line of WriteLine after its commit.
+        of the activity at which a stimulus started it. `on_line` gets each line of WriteLine after its commit.
         """
         options = {
             "wait": wait,
@@ -137,7 +137,7 @@ class Runner:
         return Driver(self, live, wait=bool(options.get("wait")), on_line=options.get("on_line"), **more)
 
     def child(self, start: ChildStart, parent: LiveInstance, *, on_line: Callable[[str], None], wait: bool) -> Driver:
-        """An instance that another one starts, ready to be driven."""
+        """The driver of a child instance."""
         definition = self._definitions.find(start.reference) if self._definitions is not None else None
         if definition is None:
             raise DefinitionError(
@@ -158,7 +158,7 @@ class Runner:
         )
         return Driver(self, live, wait=wait, on_line=on_line)
 
-    # -- going on ------------------------------------------------------------------------------------------------------
+    # -- resume, cancel, retry -----------------------------------------------------------------------------------------
 
     async def resume(
         self,
@@ -169,8 +169,8 @@ class Runner:
         wait: bool = False,
         on_line: Callable[[str], None] | None = None,
     ) -> RunResult:
-        """Resume a bookmark (the only one, if none is named) and run on. The given result stays what it was."""
-        driver = self._again(result, wait=wait, on_line=on_line)
+        """Resume a bookmark (the only one, if none is named) and run. The given result is not changed."""
+        driver = self._driver_of(result, wait=wait, on_line=on_line)
         key = self._bookmark_id(result, bookmark)
         child_id, _, inner = key.rpartition("/")
         if child_id:
@@ -187,7 +187,7 @@ class Runner:
         return await driver.drive()
 
     async def _resume_child(self, driver: Driver, child_id: str, bookmark_id: str, payload: Any) -> None:
-        """The bookmark stands in a child, perhaps further down."""
+        """Resume a bookmark of a child, or of a child of a child."""
         for waiting, child in driver.children.items():
             if child_id == child.instance_id or child_id.startswith(f"{child.instance_id}/"):
                 rest = child_id.removeprefix(child.instance_id).removeprefix("/")
@@ -201,32 +201,32 @@ class Runner:
         raise BookmarkNotFound(f"{child_id}/{bookmark_id}", instance_id=driver.live.id)
 
     async def wait_out(self, result: RunResult, *, on_line: Callable[[str], None] | None = None) -> RunResult:
-        """Wait until what it waits for is due, and run on, as with `wait`; nothing is resumed early."""
-        return await self._again(result, wait=True, on_line=on_line).drive()
+        """Wait until the bookmarks are due and run, as with `wait`; no bookmark is resumed early."""
+        return await self._driver_of(result, wait=True, on_line=on_line).drive()
 
     async def cancel(self, result: RunResult, *, terminate: bool = False) -> RunResult:
-        """Cancel the instance: `finally` and compensations run first, unless it is to be terminated."""
-        driver = self._again(result)
+        """Cancel the instance. `finally` parts and compensations run first, unless `terminate` is set."""
+        driver = self._driver_of(result)
         delivery.refuse_cancel(driver.live)
         driver.cancel("canceled", finalize=not terminate)
         return await driver.drive()
 
     async def retry(self, result: RunResult, *, wait: bool = False) -> RunResult:
         """Run the failed activities of a faulted instance again."""
-        driver = self._again(result, wait=wait)
+        driver = self._driver_of(result, wait=wait)
         driver.deliver(delivery.retry, driver.live)
         return await driver.drive()
 
     async def schedule(self, result: RunResult, activity_id: str, *, wait: bool = False) -> RunResult:
-        """Run an activity of a flowchart that is at work: how an operator moves an instance that is stuck."""
-        driver = self._again(result, wait=wait)
+        """Run an activity of an active flowchart, to move an instance that is stuck."""
+        driver = self._driver_of(result, wait=wait)
         driver.deliver(operator_actions.schedule, driver.live, activity_id)
         return await driver.drive()
 
     # -- states --------------------------------------------------------------------------------------------------------
 
     def load(self, state: Mapping[str, Any], workflow: Any) -> RunResult:
-        """An exported state as a result to go on from. `workflow` must have the content that the instance started with."""
+        """An exported state as a result to continue from. `workflow` must have the content that the instance started with."""
         live = snapshot.load(state, self._plan_of(workflow), self.clock.now_ns, self._services)
         return RunResult(live, [], {key: self._load_child(item) for key, item in state.get("children", {}).items()})
 
@@ -234,16 +234,18 @@ class Runner:
         definition = self._definitions.find(item["definition"]) if self._definitions is not None else None
         if definition is None:
             raise DefinitionError(
-                f"The instance waits for the workflow '{item['definition']}', which is not here. "
+                f"The instance waits for the workflow '{item['definition']}', which this process does not have. "
                 "Give it to Holdfast(definitions=[…]), or with `--with FILE`."
             )
         return self.load(item["state"], definition)
 
-    def _again(self, result: RunResult, *, wait: bool = False, on_line: Callable[[str], None] | None = None) -> Driver:
-        """A driver over a copy of the instance, made from its state: what others hold is not touched."""
+    def _driver_of(
+        self, result: RunResult, *, wait: bool = False, on_line: Callable[[str], None] | None = None
+    ) -> Driver:
+        """A driver of a copy of the instance, made from its state: the given result is not changed."""
         state = snapshot.dump(result._live, journal=False)
         live = snapshot.load(state, result._live.plan, self.clock.now_ns, self._services)
-        # Entries are tuples that nobody changes: a long journal is not encoded and decoded with every resumption.
+        # Entries are immutable tuples: a long journal need not be encoded and decoded with every resume.
         live.journal = list(result._live.journal)
         return Driver(self, live, wait=wait, on_line=on_line, children=result.children, lines=result.lines)
 

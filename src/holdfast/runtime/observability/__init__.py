@@ -1,1 +1,1 @@
-"""How this process is: whether it can do its work, and its figures. For a server and for the probe of a worker."""
+"""Readiness, metrics and logs of this process, for servers and for the probe of a worker."""

@@ -1,6 +1,6 @@
-"""Counts and spreads that cost next to nothing to keep: plain numbers, made into Prometheus' families when it asks.
+"""Cheap counters and histograms: plain numbers, converted to Prometheus metric families when they are scraped.
 
-Every burst is counted several times; prometheus_client's own counters, with their locks and lookups of labels, were a tenth of
+Every burst is counted several times. The counters of prometheus_client, with their locks and label lookups, took a tenth of
 the processor time of a start.
 """
 
@@ -17,8 +17,8 @@ from prometheus_client.registry import Collector
 Labels = tuple[str, ...]
 
 
-class Tally:
-    """How often something happened, by its labels: `tally.counts[label,] += 1`."""
+class Counter:
+    """A counter with labels: `counter.counts[label,] += 1`."""
 
     def __init__(self, name: str, words: str, labels: Sequence[str] = ()) -> None:
         self._name = f"holdfast_{name}"
@@ -35,8 +35,8 @@ class Tally:
         return made
 
 
-class Spread:
-    """How long things took, by their labels, as counts below some bounds."""
+class Histogram:
+    """A histogram of durations with labels: counts per bucket."""
 
     def __init__(self, name: str, words: str, bounds: Sequence[float], labels: Sequence[str] = ()) -> None:
         self._name = f"holdfast_{name}"
@@ -71,12 +71,12 @@ class Spread:
             yield "+Inf" if bound == float("inf") else str(float(bound)), below
 
 
-class Tallies(Collector):
-    """All of them, for a registry."""
+class MetricCollector(Collector):
+    """Collects counters and histograms for a registry."""
 
-    def __init__(self, kept: Iterable[Tally | Spread]) -> None:
-        self._kept = tuple(kept)
+    def __init__(self, metrics: Iterable[Counter | Histogram]) -> None:
+        self._metrics = tuple(metrics)
 
     def collect(self) -> Iterator[Metric]:
-        for item in self._kept:
+        for item in self._metrics:
             yield item.family()

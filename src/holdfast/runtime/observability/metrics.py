@@ -20,7 +20,7 @@ from holdfast import telemetry
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import Status
 from holdfast.ports import Store
-from holdfast.runtime.observability.counters import Spread, Tallies, Tally
+from holdfast.runtime.observability.counters import Counter, Histogram, MetricCollector
 from holdfast.runtime.observability.outage_log import OutageLog
 
 STORE_EVERY = timedelta(seconds=5)
@@ -52,20 +52,24 @@ class Metrics:
         """The runtimes share one store. The sequence may be filled until the first scrape."""
         self._runtimes = runtimes
         self.registry = CollectorRegistry()
-        self._life = Tally("instance_events", "Lifecycle events of instances.", ["event"])
-        self._bursts = Tally("bursts", "Bursts that were committed.")
-        self._activities = Tally("activities", "Activity executions that completed.", ["type"])
-        self._burst_time = Spread("burst_seconds", "How long bursts ran.", FINE)
-        self._commit_time = Spread("commit_seconds", "How long commits took.", FINE)
-        self._effects = Tally("effects", "Attempts of effects that ended.", ["type", "outcome"])
-        self._effect_time = Spread("effect_seconds", "How long attempts took.", LONG, ["type"])
-        self._takeovers = Tally("effect_takeovers", "Effects of dead nodes that were taken over.")
-        self._conflicts = Tally("commits_lost", "Commits that lost against others.", ["reason"])
-        self._work = Tally("work_taken", "Rows of work that were taken up.", ["kind"])
-        self._late = Spread("work_late_seconds", "How late work was taken up.", LONG, ["kind"])
-        self._stimuli = Tally("stimuli", "Stimuli by outcome.", ["outcome"])
-        self._dispatched = Tally("requests_dispatched", "Requests that dispatchers accepted.", ["request"])
-        self.registry.register(Tallies(item for item in vars(self).values() if isinstance(item, Tally | Spread)))
+        self._life = Counter("instance_events", "Lifecycle events of instances.", ["event"])
+        self._bursts = Counter("bursts", "Bursts that were committed.")
+        self._activities = Counter("activities", "Activity executions that completed.", ["type"])
+        self._burst_time = Histogram("burst_seconds", "Run time of bursts.", FINE)
+        self._commit_time = Histogram("commit_seconds", "Duration of commits.", FINE)
+        self._effects = Counter("effects", "Attempts of effects that ended.", ["type", "outcome"])
+        self._effect_time = Histogram("effect_seconds", "Duration of attempts of effects.", LONG, ["type"])
+        self._takeovers = Counter("effect_takeovers", "Effects of dead nodes that were taken over.")
+        self._conflicts = Counter("commits_lost", "Commits that had a conflict.", ["reason"])
+        self._work = Counter("work_taken", "Work rows that were claimed.", ["kind"])
+        self._late = Histogram(
+            "work_late_seconds", "Delay between the due time and the claim of work rows.", LONG, ["kind"]
+        )
+        self._stimuli = Counter("stimuli", "Stimuli by outcome.", ["outcome"])
+        self._dispatched = Counter("requests_dispatched", "Requests that dispatchers accepted.", ["request"])
+        self.registry.register(
+            MetricCollector(item for item in vars(self).values() if isinstance(item, Counter | Histogram))
+        )
         made: dict[str, Any] = {"namespace": "holdfast", "registry": self.registry}
         self._instances = Gauge("instances", "Instances in the store.", ["status"], **made)
         self._store = {name: Gauge(name, words, **made) for name, words in _STORE.items()}
@@ -197,14 +201,14 @@ def _age(since: Iterable[datetime | None], now: datetime) -> float:
 
 _STORE = {
     "bookmarks": "Bookmarks that wait.",
-    "queue_depth": "Rows of work that are due.",
+    "queue_depth": "Work rows that are due.",
     "queue_age_seconds": "How long the oldest of them has waited.",
-    "timers": "Rows of work that are due later.",
+    "timers": "Work rows that are due later.",
     "effects_open": "Effects without a result.",
     "inbox_depth": "Stimuli that arrived before their bookmark.",
     "outbox_depth": "Messages that are not published yet.",
     "outbox_age_seconds": "How long the oldest of them has waited.",
-    "dead_letters": "Work that failed too often.",
+    "dead_letters": "Dead letters: work that failed for good.",
     "incidents_open": "Open incidents.",
     "nodes_alive": "Nodes with a fresh heartbeat.",
 }

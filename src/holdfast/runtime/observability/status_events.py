@@ -1,4 +1,4 @@
-"""What an instance has come to, told to those who listen: the same events with a store and without."""
+"""Telemetry events of status changes of an instance, the same with and without a store."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from holdfast.model.instance import Status
 
 
 def names_of(live: LiveInstance) -> dict[str, Any]:
-    """What every event of an instance says."""
+    """The fields of every event of an instance."""
     return {"instance_id": live.id, "definition_id": live.definition_id}
 
 
-def tell_status(live: LiveInstance, names: Mapping[str, Any]) -> None:
+def emit_status(live: LiveInstance, names: Mapping[str, Any]) -> None:
     if live.status is Status.SUSPENDED:
         telemetry.emit("instance.suspended", **names, bookmarks=len(live.bookmarks))
     elif live.status is Status.FINISHED:

@@ -1,4 +1,4 @@
-"""Hearing of what happens, in this process."""
+"""Subscriptions to the events of this process."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Handler = Callable[[str, Mapping[str, Any]], Awaitable[None] | None]
 
 
 def subscribe(handler: Handler, *events: str) -> Callable[[], None]:
-    """Call the handler for these events (none named: all) until what is given back is called."""
+    """Call the handler for these events, or for all if none is named. The returned function ends the subscription."""
     tasks: set[asyncio.Task[None]] = set()
 
-    def hear(name: str, fields: Mapping[str, Any]) -> None:
-        made = handler(name, fields)
-        if made is not None and inspect.iscoroutine(made):
-            task = asyncio.get_running_loop().create_task(made)
+    def on_event(name: str, fields: Mapping[str, Any]) -> None:
+        result = handler(name, fields)
+        if result is not None and inspect.iscoroutine(result):
+            task = asyncio.get_running_loop().create_task(result)
             tasks.add(task)
             task.add_done_callback(done)
 
     def done(task: asyncio.Task[None]) -> None:
         tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("a handler of events failed; it stays subscribed", exc_info=error)
+            logger.error("an event handler failed; it stays subscribed", exc_info=error)
 
-    return telemetry.subscribe(hear, *events)
+    return telemetry.subscribe(on_event, *events)

@@ -1,1 +1,1 @@
-"""Lifecycle events on their way out: the relay of the outbox table, and webhooks."""
+"""Delivery of lifecycle events: the relay of the outbox table, and webhooks."""

@@ -67,7 +67,7 @@ class Relay:
             else:
                 await outlet.deliver(_decode(row.payload))
                 return True
-        except Exception as error:  # noqa: BLE001 - outlets are code of others
+        except Exception as error:  # noqa: BLE001 - outlets are user code
             logger.warning("outlet %s failed for event %s (attempt %d): %r", row.topic, row.id, row.attempts, error)
         await self._store.return_outbox([row], pause)
         return False

@@ -1,4 +1,4 @@
-"""Lifecycle events as requests to an address of others, who may be slow, broken or hostile."""
+"""Webhooks: lifecycle events as HTTP requests to a receiver that may be slow, broken or hostile."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from holdfast.ports import LifecycleEvent
 
 
 class Webhook:
-    """Posts events as JSON to an address. Anything but a 2xx within the `timeout` is tried again, a redirect too: the event
-    would not go with it. With a `secret` each request is signed: `X-Holdfast-Signature: sha256=…` is the HMAC of the body."""
+    """Posts events as JSON to a URL. Every answer but a 2xx within the `timeout` is a failure and retried, redirects included:
+    a redirected request would lose the event. With a `secret` each request is signed: `X-Holdfast-Signature: sha256=…` is
+    the HMAC of the body."""
 
     def __init__(
         self,
@@ -32,7 +33,7 @@ class Webhook:
         timeout: timedelta = timedelta(seconds=10),
     ) -> None:
         if not url.startswith(("http://", "https://")):
-            raise ValueError(f"'{url}' is no address of a webhook: use http:// or https://.")
+            raise ValueError(f"'{url}' is not the URL of a webhook. Use http:// or https://.")
         self.name = name
         self.events = frozenset(events)
         self._url = url
@@ -48,7 +49,7 @@ class Webhook:
             raise TimeoutError(f"no answer within {self._timeout}") from error
         finally:
             for connection in made:
-                _hang_up(connection)  # A thread that still reads there gets its end now.
+                _shut_down(connection)  # Ends the read of a thread that still waits for the answer.
 
     def _post(self, event: LifecycleEvent, made: list[HTTPConnection]) -> None:
         body = msgspec.json.encode(event)
@@ -59,14 +60,14 @@ class Webhook:
         opener = urllib.request.build_opener(_Plain(made), _Secure(made), _NoRedirects)
         opener.open(
             request, timeout=self._timeout.total_seconds()
-        ).close()  # The status is all: the body may never end.
+        ).close()  # Only the status counts; the body may never end.
 
 
-def _hang_up(connection: HTTPConnection) -> None:
-    found: socket.socket | None = connection.sock
-    if found is not None:
+def _shut_down(connection: HTTPConnection) -> None:
+    sock: socket.socket | None = connection.sock
+    if sock is not None:
         with suppress(OSError):  # It is closed already.
-            found.shutdown(socket.SHUT_RDWR)
+            sock.shutdown(socket.SHUT_RDWR)
 
 
 def _noted(made: list[HTTPConnection], kind: type[HTTPConnection], *given: Any, **options: Any) -> HTTPConnection:
@@ -95,4 +96,4 @@ class _Secure(urllib.request.HTTPSHandler):
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *given: Any) -> None:
-        """The standard one asks the other address with GET and without the event."""
+        """Follow no redirect: the standard handler would send GET without the event."""

@@ -1,4 +1,4 @@
-"""Definitions that this process knows, and the plans made of them."""
+"""Definitions that this process knows, and their compiled plans."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DefinitionCatalog:
         self._definitions.append(definition)
 
     def put(self, definition: Definition) -> None:
-        """This version and no other."""
+        """Add this version and remove all other versions of the definition."""
         self._definitions = [item for item in self._definitions if item.id != definition.id]
         self._definitions.append(definition)
 

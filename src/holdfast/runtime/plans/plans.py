@@ -23,7 +23,7 @@ class Plans:
         definitions: DefinitionSource | None = None,
         workshop: Workshop | None = None,
     ) -> None:
-        """`definitions` are those that this process was given; `workshop` looks into definitions for their triggers."""
+        """`definitions` are the definitions of this process; `workshop` evaluates the triggers of definitions."""
         self._store = store
         self._plan_of = plan_of
         self._now = now

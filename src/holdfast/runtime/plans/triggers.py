@@ -1,10 +1,10 @@
-"""Triggers: activities that start instances, and the index of them that is written when a definition is published.
+"""Triggers: activities that start instances, and their index, which is written when a definition is published.
 
 A trigger is an activity with `can_start`. Its inputs are evaluated at publish, without an instance, so an expression that
-needs one is a problem of the definition; its class says by `trigger_payloads()` what stimuli start it.
+needs an instance is a problem of the definition. `trigger_payloads()` of its class returns the payloads of stimuli that start it.
 
-Beside the triggers the index notes what published definitions wait for further in: a broadcast that nobody takes now is kept
-only if one of them might (rule H12).
+The index also lists the events that published definitions wait for after their start: a broadcast that no bookmark takes is kept
+only if one of these definitions may wait for it later (rule H12).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from holdfast.ports import ActivityType, ExpressionEvaluator
 from holdfast.runtime.payload_codec import encode_payload
 
 AWAITED = "~awaited"
-"""The type of rows that say what a definition waits for; they start nothing."""
+"""The type of rows for stimuli that a definition waits for; these rows start nothing."""
 ANY = "*"
 _WAITS = ("Event", "WaitFor")
 
 
 class Workshop(Protocol):
-    """What is needed to look into a definition: the engine's languages and activities."""
+    """The languages and activities of the engine, for the evaluation of triggers."""
 
     @property
     def languages(self) -> Mapping[str, ExpressionEvaluator]: ...
@@ -48,7 +48,7 @@ def awaited_key(type_name: str, name: str = ANY) -> int:
 
 
 def triggers_of(definition: Definition, workshop: Workshop) -> list[tuple[ActivityNode, Any]]:
-    """Every trigger with its payloads. Raises `InvalidDefinition` with all that cannot be evaluated."""
+    """Every trigger with its payloads. Raises `InvalidDefinition` with all triggers that cannot be evaluated."""
     found: list[tuple[ActivityNode, Any]] = []
     problems: list[Problem] = []
     for activity, path in placed(definition.root, "/root"):
@@ -60,7 +60,7 @@ def triggers_of(definition: Definition, workshop: Workshop) -> list[tuple[Activi
                 Problem(
                     path=f"{path}/can_start",
                     code="no-trigger",
-                    message=f"'{activity.id}' has can_start, but a {activity.type} is no trigger.",
+                    message=f"'{activity.id}' has can_start, but a {activity.type} is not a trigger.",
                     remedy="Remove can_start, or use a trigger such as Event, Timer or Cron.",
                 )
             )
@@ -68,14 +68,14 @@ def triggers_of(definition: Definition, workshop: Workshop) -> list[tuple[Activi
         try:
             inputs = _evaluated(activity, kind, workshop)
             found.extend((activity, payload) for payload in _payloads(kind, inputs))
-        except Exception as error:  # noqa: BLE001 - an expression or a class of others: whatever it raises is the problem
+        except Exception as error:  # noqa: BLE001 - user code: every error is a problem of the definition
             problems.append(
                 Problem(
                     path=f"{path}/inputs",
                     code="trigger-input",
                     message=f"The trigger '{activity.id}' cannot be indexed: {error}",
-                    remedy="A trigger's inputs are evaluated when the workflow is published, so they cannot use what only "
-                    "an instance has: variables, inputs, outputs.",
+                    remedy="A trigger's inputs are evaluated when the workflow is published, so they cannot use "
+                    "variables, inputs or outputs of an instance.",
                 )
             )
     if problems:
@@ -109,22 +109,22 @@ def _evaluated(activity: ActivityNode, kind: ActivityType, workshop: Workshop) -
 
 
 def _value(expression: Expression, workshop: Workshop) -> Any:
-    """Of an expression that needs no instance: it is compiled where no name is known."""
+    """The value of an expression that needs no instance: it is compiled without any names in scope."""
     language = workshop.languages.get(expression.language)
     if language is None:
         raise HoldfastError(f"There is no expression language '${expression.language}'.")
     shape = Shape("~publish", boundary=True)
-    return language.compile(expression.source, Names((shape,))).evaluate(shape.open(_NOBODY))
+    return language.compile(expression.source, Names((shape,))).evaluate(shape.open(_NO_INSTANCE))
 
 
-class _Nobody:
-    """Stands where an instance would: whatever an expression asks of it is the error."""
+class _NoInstance:
+    """Stands for the missing instance: every access by an expression raises an error."""
 
     def __getattr__(self, name: str) -> Any:
-        raise HoldfastError(f"there is no instance that could be asked for '{name}'.")
+        raise HoldfastError(f"'{name}' needs an instance, and there is none at publish.")
 
 
-_NOBODY: Any = _Nobody()
+_NO_INSTANCE: Any = _NoInstance()
 
 
 def trigger_rows(
@@ -149,7 +149,7 @@ def trigger_rows(
 
 
 def awaited_rows(definition: Definition, workshop: Workshop, label: DefinitionVersion) -> list[TriggerRow]:
-    """What the definition may come to wait for."""
+    """Index rows for the stimuli that instances of the definition may wait for."""
     return [
         TriggerRow(
             tenant=label.tenant,
@@ -165,7 +165,7 @@ def awaited_rows(definition: Definition, workshop: Workshop, label: DefinitionVe
 
 
 def _matched(activity: ActivityNode, payload: Any, workshop: Workshop) -> Any:
-    """What a stimulus is compared with: the payload, or what the class takes of it by `trigger_key`."""
+    """The value that a stimulus is matched against: the payload, or `trigger_key(payload)` if the class defines it."""
     kind = workshop.activity_type(activity.type, activity.version)
     own = getattr(getattr(kind, "cls", None), "trigger_key", None)
     return payload if own is None else own(payload)
@@ -178,7 +178,7 @@ def _awaited(definition: Definition, workshop: Workshop) -> set[int]:
 def _waits_for(activity: ActivityNode, workshop: Workshop) -> Iterator[int]:
     if activity.type in _WAITS:
         if activity.type == "WaitFor" and activity.inputs.get("broadcast") in (None, False):
-            return  # It waits for what is sent to it alone.
+            return  # It only waits for addressed events.
         name = activity.inputs.get("event_name")
         yield awaited_key(EVENT, name if isinstance(name, str) else ANY)
         return

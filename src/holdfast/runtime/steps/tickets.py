@@ -43,7 +43,7 @@ class RowTicket:
         self.ref = EffectRef(*read_step(row), NO_OWNER)
         self.content = row.content
         self.deletion: asyncio.Task[None] | None = None
-        """Until it is done, the row must count as in hand, else this node claims it again."""
+        """The row must count as in hand until the ticket is settled, else this node claims it again."""
 
     async def settle(self) -> None:
         self.deletion = self._spent.delete(self._row.tenant, self._row.id)

@@ -38,7 +38,7 @@ class StimulusDelivery:
     async def deliver(self, tenant: str, found: Stimulus, passed: frozenset[str], **consumes: Any) -> bool:
         """Deliver to the oldest bookmark that fits; False if there is none.
 
-        Raises `PayloadRefused` if the payload has not the shape that a bookmark expects and no other bookmark accepts it.
+        Raises `PayloadRefused` if the payload does not have the shape that a bookmark expects and no other bookmark accepts it.
         """
         declined: set[Place] = set()
         refused: PayloadRefused | None = None

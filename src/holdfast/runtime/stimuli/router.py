@@ -104,7 +104,7 @@ class StimulusRouter:
     # -- entry points --------------------------------------------------------------------------------------------------
 
     async def route(self, row: WorkRow) -> None:
-        """Do what the row of a stimulus asks for; the commit that does it consumes the row."""
+        """Route the stimulus of a work row; the commit of the delivery consumes the row."""
         found = work_rows.read_stimulus(row)
         try:
             await self._route(row, found)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, generate_latest
 
-from holdfast.runtime.observability.counters import Spread, Tallies, Tally
+from holdfast.runtime.observability.counters import Counter, Histogram, MetricCollector
 
 
-def text_of(*kept: Tally | Spread) -> list[str]:
+def text_of(*metrics: Counter | Histogram) -> list[str]:
     registry = CollectorRegistry()
-    registry.register(Tallies(kept))
+    registry.register(MetricCollector(metrics))
     return [line for line in generate_latest(registry).decode().splitlines() if not line.startswith("#")]
 
 
 def test_a_counter_without_labels_begins_at_zero() -> None:
-    tally = Tally("starts", "Starts.")
+    tally = Counter("starts", "Starts.")
     assert text_of(tally) == ["holdfast_starts_total 0.0"]
 
     tally.counts[()] += 2
@@ -22,7 +22,7 @@ def test_a_counter_without_labels_begins_at_zero() -> None:
 
 
 def test_a_counter_with_labels_shows_what_was_counted() -> None:
-    tally = Tally("ends", "Ends.", ["status"])
+    tally = Counter("ends", "Ends.", ["status"])
     assert text_of(tally) == []
 
     tally.counts["finished",] += 1
@@ -30,7 +30,7 @@ def test_a_counter_with_labels_shows_what_was_counted() -> None:
 
 
 def test_a_bound_belongs_to_its_bucket_and_buckets_add_up() -> None:
-    spread = Spread("burst_seconds", "Bursts.", [0.1, 1])
+    spread = Histogram("burst_seconds", "Bursts.", [0.1, 1])
     for seconds in (0.1, 0.5, 7.0):
         spread.add(seconds)
 

@@ -53,20 +53,20 @@ Targets = Mapping[int, Target]
 
 async def targets_of(plans: PlanCache, definition_id: str, alterations: Sequence[Alteration]) -> Targets:
     """The versions that these alterations migrate to."""
-    found: dict[int, Target] = {}
+    targets: dict[int, Target] = {}
     for item in alterations:
         if isinstance(item, Migrate):
             label = await plans.find_version(definition_id, item.version)
             if label is None:
                 raise DefinitionError(
-                    f"There is no version {item.version} of '{definition_id}'. Choose one that there is."
+                    f"There is no version {item.version} of '{definition_id}'. Choose an existing version."
                 )
-            found[item.version] = Target(await plans.plan(label.content), label.content)
-    return found
+            targets[item.version] = Target(await plans.plan(label.content), label.content)
+    return targets
 
 
 class _Undone(Exception):
-    """Some alterations were made before one failed: the burst begins again without them."""
+    """An alteration failed after earlier ones changed the instance: the burst runs again without this job."""
 
     def __init__(self, error: HoldfastError) -> None:
         self.error = error
@@ -108,7 +108,7 @@ class AlterJob(Job):
 
 
 def alter(live: LiveInstance, alterations: Sequence[Alteration], targets: Targets, request: OperatorRequest) -> bool:
-    """Change the instance; False if there was nothing to change. What raises leaves it half changed: throw it away."""
+    """Change the instance; False if there was nothing to change. After an error `live` is half changed: discard it."""
     if live.status in (Status.FINISHED, Status.CANCELED):
         return False
     changed = [_alter(live, item, targets, request) for item in alterations]
@@ -147,12 +147,12 @@ def _modify(live: LiveInstance, item: ModifyVariable, request: OperatorRequest) 
             raise ExecutionError(f"'{item.variable}' cannot be {item.value!r}: {error}") from error
         values.check(value, item.variable, live.plan.types)
         if level[index] != value or level[index].__class__ is not value.__class__:
-            told: dict[str, Any] = {
+            data: dict[str, Any] = {
                 "variable": item.variable,
                 "before": captured(level[index]),
                 "value": captured(value),
             }
-            request.note(live, "modify variable", **told)
+            request.note(live, "modify variable", **data)
             level[index] = values.copy(value)
             changed = True
     return changed
@@ -163,7 +163,7 @@ def _scopes(live: LiveInstance, activity: str | None) -> list[Scope]:
         return [live.root.scope]
     found = operator_actions.living(live, activity)
     if not found:
-        raise ExecutionError(f"'{activity}' is not at work in this instance: it has no variables now.")
+        raise ExecutionError(f"'{activity}' does not run in this instance now, so it has no variables.")
     return [item.scope for item in found]
 
 
@@ -183,7 +183,7 @@ def _migrate(live: LiveInstance, item: Migrate, target: Target, request: Operato
 def verdict_of(
     live: LiveInstance, alterations: Sequence[Alteration], targets: Targets, request: OperatorRequest
 ) -> Verdict:
-    """What would become of it. `live` is of no use afterwards."""
+    """The verdict of a dry run. It changes `live`: discard it afterwards."""
     version, definition_id = live.definition_version, live.definition_id
 
     def verdict(fate: Fate, *reasons: str) -> Verdict:

@@ -29,7 +29,7 @@ class Answer(Struct, frozen=True):
     existing: str | None = None
     """The instance that holds the idempotency key, the slot or the id: nothing was started."""
     dropped: bool = False
-    """Another node did it, it came late, or there was nothing to do."""
+    """Another node did it, the job came late, or there was nothing to do."""
     version: int = 0
     """The version that its commit wrote; 0 if it wrote none."""
 
@@ -47,7 +47,7 @@ class Retries(Protocol):
         """Apply the job again after a pause."""
 
     def delete_row(self, job: Job) -> None:
-        """Delete the work row of the job: it asks for nothing any more."""
+        """Delete the work row of the job: there is nothing left to do."""
 
     def submit(self, job: Job) -> None:
         """Submit another job in place of this one."""
@@ -79,7 +79,7 @@ class Job:
     runs_queue = True
     """False: the job only records something, and the instance's queue is not run."""
     is_hint = False
-    """Where a hint finds nothing to do, its work row is deleted and no error is raised."""
+    """True: if there is nothing to do, the work row is deleted and no error is raised."""
     condition: InstanceFilter | None = None
     """Tested on the instance in the commit of the job; an instance that does not match stays unchanged (rule M7)."""
 
@@ -94,9 +94,9 @@ class Job:
         self.key = key
         self.instance_id = key.id
         self.schedule_step = schedule_step
-        """The firing of a schedule that asked for the job: moved on by its commit (rule M20)."""
+        """The firing of the schedule that caused the job: its commit stores the next due time (rule M20)."""
         self.consumes_work = consumes_work
-        """The work row that asked for the job: deleted by its commit."""
+        """The work row that caused the job: deleted by its commit."""
         self.consumes_effect: EffectRef | None = None
         self.guards = guards
         self.changed = False

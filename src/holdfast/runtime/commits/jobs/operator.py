@@ -1,4 +1,4 @@
-"""Jobs of operators. Each is idempotent: repeated, it finds nothing to do. The journal records who asked and why."""
+"""Jobs of operators. Each is idempotent: a repetition finds nothing to do. The journal records the operator and the reason."""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ class TaskJob(ResumeJob):
         raise NotImplementedError
 
     def note(self, live: LiveInstance, mark: Bookmark) -> None:
-        told = {"verb": self.verb, "who": self.who, "task": self.task_id}
-        live.note(JournalEvent.OPERATED, live.waiters[mark.execution_id], told)
+        data = {"verb": self.verb, "who": self.who, "task": self.task_id}
+        live.note(JournalEvent.OPERATED, live.waiters[mark.execution_id], data)
 
     def put(self, live: LiveInstance, mark: Bookmark, task: Task) -> None:
         live.bookmarks[mark.id] = with_task(mark, task)

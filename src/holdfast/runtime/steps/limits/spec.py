@@ -45,11 +45,11 @@ def parse_limits(text: str) -> dict[str, Limit]:
         rate = float(written["rate"]) if written and written["rate"] else None
         if written is None or not is_queue(written["queue"]) or (concurrency is None and rate is None):
             raise SettingsError(
-                f"'{part}' is no limit of a queue. Write it as gpu=2, mail=8@10/s or sms=@1/s, and mail/customer=2 for "
+                f"'{part}' is not a limit of a queue. Write it as gpu=2, mail=8@10/s or sms=@1/s, and mail/customer=2 for "
                 "each value of an input."
             )
         if concurrency == 0 or rate == 0:
-            raise SettingsError(f"'{part}' lets nothing through. Leave the queue out of `queues` instead.")
+            raise SettingsError(f"'{part}' allows no steps. Leave the queue out of `queues` instead.")
         limit, known = Limit(concurrency=concurrency, per_second=rate), found.get(written["queue"], Limit())
         found[written["queue"]] = (
             replace(known, per_value={**known.per_value, written["input"]: limit})
