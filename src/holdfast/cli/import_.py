@@ -51,11 +51,11 @@ async def _import(engine: Holdfast, url: str | None, definitions: dict[str, Chec
     from holdfast.cli.stored_run import opened
 
     async with opened(engine, url) as runtime:
-        rehearsal = runtime.definitions.rehearsal
+        dry_run = runtime.definitions.dry_run
         code = [item for item, is_document in definitions.values() if not is_document]
         documents = {place: item for place, (item, is_document) in definitions.items() if is_document}
-        beside = [await rehearsal.one(item, trusted=True) for item in code]
-        refuse_all(await rehearsal.together(documents, beside=beside), REFUSED)
+        beside = [await dry_run.one(item, trusted=True) for item in code]
+        refuse_all(await dry_run.together(documents, beside=beside), REFUSED)
         for definition, is_document in definitions.values():
             click.echo(await _save(runtime, definition, is_document=is_document))
 

@@ -48,16 +48,16 @@ R = TypeVar("R")
 
 
 class Holdfast(Parts):
-    """The engine. Everything that it is made of can be replaced here.
+    """The engine. Each of its parts can be replaced here.
 
-    `activities` are functions and classes that JSON may name; objects in a workflow bring theirs along. `definitions` are
-    workflows that others execute or use as activities.
+    `activities` are functions and classes that JSON documents may name; workflows of Python objects register their activities
+    themselves. `definitions` are workflows that other workflows execute or use as activities.
 
     With a `store` (an address or a `Store`) it is an application: `async with app:` opens the store, joins the cluster as
     `node`, publishes `workflows` (a `Path` is a file or folder of documents; `watch` publishes them again when they change),
-    and takes work unless `worker` is False; `app.runtime` is then there. `dispatcher` is
-    called with the runtime and carries requests instead of ours; `steps` carries effects that are placed on a
-    queue. `outlets` take lifecycle events out. `policies` are rules for HTTP endpoints, by name.
+    and takes work unless `worker` is False; `app.runtime` is available while it is open. `dispatcher` is called with the
+    runtime and returns the dispatcher of requests; `steps` carries effects that are placed on a queue. `outlets` receive
+    lifecycle events. `policies` are rules for HTTP endpoints, by name.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Holdfast(Parts):
         own = GivenPlugin(listed("activities", activities), services or {}, middleware, types, policies or {})
         standard = StandardPlugin(catalog)
         registry = load_plugins([standard, *plugins, own], entry_points=entry_points)
-        ordered(registry.middleware)  # refuses a place that does not exist, now and not with the first workflow
+        ordered(registry.middleware)  # Raises for an unknown place now, not with the first workflow.
         if isinstance(store, str):
             settings["store"] = store
         super().__init__(catalog, registry, load_settings(settings, declared=registry.settings))
@@ -97,7 +97,7 @@ class Holdfast(Parts):
         self.clock = clock or SystemClock()
         self.services = ServiceTable({**self._own_services(), **self.registry.services})
         self.workflows = tuple(item for item in given if not isinstance(item, Path))
-        """What it publishes when it is opened."""
+        """Workflows that are published when the application is opened."""
         for definition in (*listed("definitions", definitions), *self.workflows):
             self.definitions.add(self.definition(definition))
         self.refresh()
@@ -127,12 +127,12 @@ class Holdfast(Parts):
             [
                 RecurringTask(item.name, item.every, item.task)
                 for item in self.registry.recurring_tasks
-                if store is None or not item.single_node  # The others are the node's.
+                if store is None or not item.single_node  # The node runs the others.
             ],
         )
 
     def _own_services(self) -> dict[type, Any]:
-        """What our own activities ask for; a service that was registered for the same goes before it."""
+        """Services of the standard activities; registered services of the same type replace them."""
         settings = self.settings
         self._outbound = OutboundHttp(settings.http_private_allowed)
         return {
@@ -172,18 +172,18 @@ class Holdfast(Parts):
 
     @property
     def runtime(self) -> ManagedRuntime:
-        """Instances with storage, while the application is open."""
+        """The runtime of the open application."""
         return self._host.runtime
 
     def on(self, handler: Handler, *events: str) -> Callable[[], None]:
-        """Hear of what happens in this process, by the table of events (docs/reference/events.md): all, or those named. The
-        handler is called with the event's name and its fields, after the commit; an async one runs as a task. What it raises
-        is logged. Gives back what ends it; it ends with the application."""
+        """Subscribe to events of this process (docs/reference/events.md): to the named events, or to all. The handler is called
+        with the name and the fields of the event, after the commit; an async handler runs as a task. Its errors are logged.
+        Returns a function that ends the subscription, which also ends with the application."""
         end = subscribe(handler, *events)
         self._subscriptions.append(end)
         return end
 
-    # -- starting ------------------------------------------------------------------------------------------------------
+    # -- start ---------------------------------------------------------------------------------------------------------
 
     async def start(self, workflow: Startable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
         """Start a workflow function; it is committed when this returns. Options: `app.start(fulfil.options(…), order)`."""
@@ -194,9 +194,9 @@ class Holdfast(Parts):
     async def start_in(
         self, session: Any, workflow: Startable[P, R], /, *args: P.args, **kwargs: P.kwargs
     ) -> Handle[R]:
-        """Start with the commit of a transaction of yours: a SQLAlchemy session or connection on the store's database.
+        """Start an instance with the commit of your transaction: a SQLAlchemy session or connection on the store's database.
 
-        Nothing but a row of work is written; whoever works on the store begins with it after your commit.
+        Only a work row is written; a node that claims the row starts the instance after your commit.
         """
         from holdfast.runtime import handles
 
@@ -213,8 +213,8 @@ class Holdfast(Parts):
         broadcast: bool = False,
         idempotency_key: str | None = None,
     ) -> Receipt:
-        """Send an event: an object of its class, or a name with a payload. To a key, to what carries a correlation id, to an
-        instance; without an address, or with `broadcast`, to everyone that waits for it so."""
+        """Send an event: an object of its class, or a name with a payload. The address is a key, a correlation id
+        or an instance. Without an address, or with `broadcast`, the event goes to all bookmarks that wait for it."""
         name, brought = named_event(event, payload)
         return await self.runtime.stimuli.event(
             name,
@@ -227,7 +227,7 @@ class Holdfast(Parts):
         )
 
     def handle(self, workflow: WorkflowFunction[P, R], instance_id: str) -> Handle[R]:
-        """An instance that was started before, here or elsewhere."""
+        """The handle of an instance that was started before, in any process."""
         from holdfast.runtime.handles import Handle
 
         return Handle(self.runtime, instance_id)

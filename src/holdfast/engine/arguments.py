@@ -1,4 +1,4 @@
-"""What an application is given, in a shape that it can use; refused with what to write instead."""
+"""Checks of the arguments of `Holdfast(…)`. Errors say what to write instead."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from holdfast.errors import SettingsError
 
 
 def check_store(store: Any) -> None:
-    """An address, or an object that does what a store does. Refused here: when it is opened is too late."""
+    """Raise `SettingsError` unless `store` is an address or a store, before the application is opened."""
     if store is None or isinstance(store, str):
         return
     if isinstance(store, type):
-        remedy = f"is a class. Make one of it: store={store.__name__}()."
+        remedy = f"is a class. Create an object: store={store.__name__}()."
     elif isinstance(store, Path):
         remedy = f'is a path. Give an address: store="sqlite:///{store}".'
     elif not hasattr(store, "wait_for_change"):
-        remedy = 'is no store. Give an address such as "sqlite:///holdfast.db", or a Store.'
+        remedy = 'is not a store. Give an address such as "sqlite:///holdfast.db", or a Store.'
     else:
         return
     raise SettingsError(f"store={store!r} {remedy}")
 
 
 def listed(name: str, given: Any) -> tuple[Any, ...]:
-    """What was given under that name, which is several; one alone is refused, also where it could be iterated over."""
+    """The argument as a tuple. Raises `SettingsError` for a single value, even for a string or mapping."""
     if isinstance(given, Iterable) and not isinstance(given, str | Mapping):
         return tuple(given)
     raise SettingsError(
         f"{name}={given!r} is not a list. "
-        f"Give {name}=[{_shown(given, named=name != 'activities')}], also if it is only one."
+        f"Give {name}=[{_shown(given, named=name != 'activities')}], even for a single item."
     )
 
 
 def _shown(given: Any, *, named: bool) -> str:
-    """As it would stand in the list; a text stands for a file or folder where those may be `named`."""
+    """The value as an item of the list; `named`: a string is the path of a file or folder."""
     if isinstance(given, str) and named:
         return f"Path({given!r})"
     if isinstance(given, Path):

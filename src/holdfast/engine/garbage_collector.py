@@ -1,7 +1,7 @@
-"""The garbage collector in processes that are ours: a server, a worker, a benchmark; never in a host application.
+"""Settings of the garbage collector in processes of Holdfast: a server, a worker, a benchmark; never in a host application.
 
-A batch of bursts makes tens of thousands of small objects and lets nearly all of them go by reference count. With Python's
-defaults the collector looks through the whole heap for every few batches and finds nothing: about 15 % of a busy node's CPU.
+A batch of bursts makes tens of thousands of small objects, and nearly all of them are freed by reference counting. With Python's
+defaults the collector scans the whole heap every few batches and finds nothing: about 15 % of the CPU of a busy node.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ THRESHOLDS = (50_000, 20, 50)
 
 
 def calm_collector() -> None:
-    """Call it once, when everything is imported and built: what is there now is never looked at again."""
+    """Call it once, after all imports and set-up: objects that exist now are not scanned again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)

@@ -88,7 +88,7 @@ class Host:
     async def _provide(self, runtime: ManagedRuntime, stack: AsyncExitStack) -> None:
         """Publish all definitions or none: problems are raised before the first one is published."""
         code, files = CodeProvider(self._workflows), FileProvider(self._files)
-        await files.rehearse(runtime.definitions, await code.rehearse(runtime.definitions))
+        await files.check(runtime.definitions, await code.check(runtime.definitions))
         await code.provide(runtime.definitions)
         await files.provide(runtime.definitions)
         if self._watch and self._files:

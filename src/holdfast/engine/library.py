@@ -1,4 +1,4 @@
-"""What an engine knows: activity types, languages, definitions, and the plans made of them."""
+"""The library of an engine: activity types, languages, definitions, and their compiled plans."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from holdfast.runtime.plans.catalog import PLANS_MAX, CompiledPlans, DefinitionC
 from holdfast.settings import Settings
 
 _WRITTEN = (Workflow, Activity)
-"""What people write in Python; made into a definition once."""
+"""Classes of workflows in Python; each object is converted to a definition once."""
 
 
 class Library:
@@ -40,13 +40,13 @@ class Library:
         self._types = dict(registry.latest())
         self._versions = dict(registry.activity_types)
         self._own_types: tuple[type, ...] = ()
-        """Types of values that workflows brought along."""
+        """Value types of workflow objects."""
         self._plans = CompiledPlans(self._compile)
         self._read: dict[int, tuple[Any, Definition]] = {}
-        """Definitions of the workflow objects that were run here, by identity (the object is kept, so it stays its own)."""
+        """Definitions of workflow objects by `id(object)`. The object is kept, so that its id is not reused."""
 
     def definition(self, workflow: Any) -> Definition:
-        """A definition from whatever it is written as: objects, JSON (ours or Elsa 3's), or itself."""
+        """The definition of a workflow: of Python objects, of a JSON document (Holdfast or Elsa 3), or the definition itself."""
         if isinstance(workflow, Definition):
             return workflow
         if isinstance(workflow, Activity):
@@ -55,13 +55,13 @@ class Library:
             self._adopt(workflow)
             return workflow.definition
         if isinstance(workflow, Mapping):
-            # Imported here: a server without documents starts without these many modules.
+            # Imported here: a server without documents need not load these modules.
             from holdfast.elsa import is_elsa, parse_elsa
 
             return parse_elsa(workflow) if is_elsa(workflow) else parse_definition(workflow)
         if isinstance(workflow, FunctionActivity):
             raise DefinitionError(
-                f"{workflow!r} is no workflow yet. Place it in one: Workflow({workflow.function.__name__}.bind(…))."
+                f"{workflow!r} is not a workflow. Place it in one: Workflow({workflow.function.__name__}.bind(…))."
             )
         if isinstance(workflow, str):
             raise DefinitionError(
@@ -72,13 +72,13 @@ class Library:
         )
 
     def refresh(self) -> None:
-        """Ask the activity providers again: for workflows that were added, for documents that changed."""
+        """Query the activity providers again, after workflows were added or documents changed."""
         self.registry = self.registry.refreshed()
         self._versions.update(self.registry.activity_types)
         self._types.update(self.registry.latest())
 
     def _adopt(self, workflow: Workflow) -> None:
-        """What a workflow's objects brought along: activity types, types of values, and the workflows that it starts."""
+        """Register the activity types, value types and child workflows of a workflow object."""
         for activity_type in workflow.activity_types:
             key = (activity_type.descriptor.type, activity_type.descriptor.version)
             known = self._versions.get(key)
@@ -90,7 +90,9 @@ class Library:
             self._versions[key] = self._types[key[0]] = activity_type
         self._own_types = (*self._own_types, *workflow.value_types)
         for child in workflow.children:
-            if self.definitions.find(child.definition.id) is None:  # One that was given goes before it.
+            if (
+                self.definitions.find(child.definition.id) is None
+            ):  # A definition of `Holdfast(definitions=…)` has precedence.
                 self.definitions.add(child.definition)
                 self._adopt(child)
 
@@ -107,7 +109,7 @@ class Library:
             find=self._describe_workflow,
             commit_strategies=self.registry.commit_strategies,
             calendar=self.registry.services.get(CronCalendar, CRON),
-            trusted=True,  # documents with trusted code are refused where they are read
+            trusted=True,  # Documents with trusted code are refused when they are read.
         )
 
     def _describe_workflow(self, activity: ActivityNode) -> ActivityDescriptor | None:
@@ -116,12 +118,12 @@ class Library:
 
     @property
     def descriptors(self) -> dict[str, ActivityDescriptor]:
-        """How every known activity type describes itself, by type."""
+        """Descriptors of all known activity types, by type."""
         return {name: item.descriptor for name, item in self._types.items()}
 
     @property
     def documented(self) -> dict[str, ActivityDescriptor]:
-        """The same for people: with the docstrings of their fields, which are read from the source."""
+        """Descriptors with the docstrings of their fields, which are read from the source."""
         from holdfast.authoring.field_docs import documented
 
         return {name: documented(item) for name, item in self._types.items()}
@@ -160,7 +162,7 @@ class Library:
         return self.registry.languages
 
     def activity_type(self, name: str, version: int = 1) -> ActivityType | None:
-        """By type and version; an unknown version gives the latest. Then by an old name that an activity still answers to."""
+        """The activity type by name and version (unknown version: the latest), or by an alias."""
         return self._versions.get((name, version)) or self._types.get(name) or self._aliases().get(name)
 
     def _aliases(self) -> dict[str, ActivityType]:

@@ -11,7 +11,7 @@ from holdfast.settings import Settings
 
 
 def outlets_of(settings: Settings) -> list[Outlet]:
-    """Raises `SettingsError` for an address or an event that there is not."""
+    """Raises `SettingsError` for an invalid address or an unknown event."""
     names = _parts(settings.event_names)
     unknown = [name for name in names if name not in EVENT_NAMES]
     if unknown:
@@ -24,14 +24,16 @@ def outlets_of(settings: Settings) -> list[Outlet]:
 def _outlet(url: str, names: list[str], secret: str) -> Outlet:
     scheme, _, rest = url.partition("://")
     if not rest:
-        raise SettingsError(f"event_outlets: '{url}' is no address. Write https://…, amqp://…, nats://… or redis://….")
-    name = f"{scheme}:{rest.rpartition('@')[2]}"  # Its rows bear it: no password in it, the same on every node.
+        raise SettingsError(
+            f"event_outlets: '{url}' is not an address. Write https://…, amqp://…, nats://… or redis://…."
+        )
+    name = f"{scheme}:{rest.rpartition('@')[2]}"  # Stored in outbox rows: without password, and the same on every node.
     if scheme in {"http", "https"}:
         return Webhook(url, name=name, events=names, secret=secret or None)
     if scheme in BROKERS:
         return BrokerOutlet(url, name=name, events=names)
     raise SettingsError(
-        f"event_outlets: nothing here delivers to '{scheme}://'. Use https, http, {', '.join(sorted(BROKERS))}."
+        f"event_outlets: no outlet delivers to '{scheme}://'. Use https, http, {', '.join(sorted(BROKERS))}."
     )
 
 

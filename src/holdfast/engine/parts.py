@@ -71,9 +71,9 @@ class Parts(Library):
     def placement(
         self, transport: Transport | None = None, *, steps: StepDispatcher | None = None, takes_work: bool = True
     ) -> Placement:
-        """Where effects run: by the settings, with steps carried by that transport or handed to that dispatcher.
+        """The placement of effects by the settings; steps are carried by that transport or dispatcher.
 
-        A process that takes no work leaves effects without a queue to the workers: it may be a command that ends before them.
+        A process that takes no work leaves effects without a queue to workers: it may be a command that ends before the effects.
         """
         from holdfast.dispatch.steps import TransportSteps
         from holdfast.runtime.commits.placement import INLINE, Placement

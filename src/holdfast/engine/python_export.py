@@ -1,4 +1,4 @@
-"""A definition as a Python module, with the names that an engine's activities can be imported by."""
+"""Export of a definition as a Python module, with imports of the activities of an engine."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from holdfast.model.definition import Definition
 class Written(Struct, frozen=True, kw_only=True):
     text: str
     notes: tuple[str, ...]
-    """What is not as one might expect, and what to do about it."""
+    """Limitations of the export, with remedies."""
 
 
 def written_as_python(definition: Definition, engine: Library, *, untangle: bool = False) -> Written:
-    """Objects that give an equivalent definition. With `untangle` flowcharts that are chains and decisions are written as
-    Sequence and If. Types are written by the names of our public classes and of the engine's own activities."""
+    """Python code of an equivalent definition. With `untangle`, flowcharts that are chains and decisions are written as Sequence
+    and If. Activities are written by the names of public classes of Holdfast and of activities of the engine."""
     notes: list[str] = []
     if untangle:
         definition, tangled = untangled(definition, engine.descriptors)
         notes += [
-            f"The flowchart '{name}' cannot be untangled: ways lead back, fork, or meet in more than one place. "
-            "It is written with its arrows."
+            f"The flowchart '{name}' cannot be untangled: its connections loop, fork, or join in more than one place. "
+            "It is written with its connections."
             for name in tangled
         ]
     printed = print_definition(definition, known(engine))
     notes += [
-        f"'{name}' is written as Placed(…): no class or function of that type is here. Bring it with --activities MODULE."
+        f"'{name}' is written as Placed(…): this process has no class or function of that type. Add it with --activities MODULE."
         for name in printed.unknown
     ]
     return Written(text=printed.text, notes=tuple(notes))
 
 
 def known(engine: Library) -> dict[str, Known]:
-    """Types that can be written by a name, by their type's name."""
+    """Activities that can be imported, by type."""
     found: dict[str, Known] = {}
     for name in dir(activities):
         _note(found, activities.__name__, name, getattr(activities, name))

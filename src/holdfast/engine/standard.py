@@ -1,4 +1,4 @@
-"""What every engine has: our own activities and languages, and what was handed to it."""
+"""Plugins of every engine: the standard activities and languages, and the arguments of `Holdfast(…)`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from holdfast.settings import Settings
 
 
 class StandardPlugin:
-    """Our own activities and languages, brought in by the door that is open to everyone."""
+    """The standard activities and languages, registered like those of any other plugin."""
 
     name = "holdfast"
     needs: Sequence[str] = ()
@@ -45,7 +45,7 @@ class StandardPlugin:
 
 
 class GivenPlugin:
-    """What was handed to `Holdfast(…)` itself."""
+    """Activities, services, middleware, types and policies of the arguments of `Holdfast(…)`."""
 
     name = "Holdfast(…)"
     needs: Sequence[str] = ("holdfast",)

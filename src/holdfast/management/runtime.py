@@ -41,10 +41,10 @@ class ManagedRuntime(Runtime):
     def take_work(self) -> None:
         """Take work of the queues from now on, and follow the definitions that are published as activities."""
         super().take_work()
-        self.definitions.reuse.start()
+        self.definitions.as_activities.start()
 
     async def __aexit__(self, *error: object) -> None:
-        await self.definitions.reuse.stop()
+        await self.definitions.as_activities.stop()
         await super().__aexit__(*error)
 
     # -- parts ---------------------------------------------------------------------------------------------------------

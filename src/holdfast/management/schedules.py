@@ -20,7 +20,7 @@ Trigger = tuple[str, str, Mapping[str, Any]]
 
 
 class Schedule(Struct, frozen=True, kw_only=True):
-    """A schedule as people see it."""
+    """A schedule with its rule in readable form."""
 
     id: str
     definition_id: str
@@ -32,7 +32,7 @@ class Schedule(Struct, frozen=True, kw_only=True):
     zone: str
     misfire: str
     due: datetime | None
-    """None: paused, or never again."""
+    """None: the schedule is paused, or never fires again."""
     fired: datetime | None
     paused: bool
 
@@ -40,7 +40,7 @@ class Schedule(Struct, frozen=True, kw_only=True):
 def schedules_of(
     tenant: str, definition_id: str, triggers: Iterable[Trigger], now: datetime, calendar: Calendar
 ) -> list[ScheduleRow]:
-    """The rows of a published definition; triggers of other types are passed over. Raises `InvalidCron`."""
+    """The rows of a published definition; triggers of other types are ignored. Raises `InvalidCron`."""
     rows = []
     for type, activity_id, payload in triggers:
         if type in schedule.TYPES:
@@ -64,8 +64,8 @@ class Schedules:
     # -- publishing ----------------------------------------------------------------------------------------------------
 
     async def put(self, definition_id: str, triggers: Iterable[Trigger]) -> list[ScheduleRow]:
-        """These are the definition's triggers from now on; none removes its schedules. A schedule whose rule did not
-        change keeps its due time, a paused one stays paused."""
+        """Replace the schedules of a definition; no triggers: remove them. A schedule whose rule did not change keeps its due
+        time, and a paused schedule stays paused."""
         runtime = self._runtime
         store = runtime.store
         rows = schedules_of(runtime.tenant, definition_id, triggers, await store.now(), runtime.calendar)
@@ -95,14 +95,14 @@ class Schedules:
         first = schedule.next_due(rule, calendar, await self._runtime.store.now())
         return schedule.upcoming(rule, calendar, first, count)
 
-    # -- verbs ---------------------------------------------------------------------------------------------------------
+    # -- actions -------------------------------------------------------------------------------------------------------
 
     async def pause(self, id: str) -> Schedule:
-        """It fires no more until it is resumed, also after another publish. Twice does no harm."""
+        """Pause the schedule until it is resumed, also across publishes. Idempotent."""
         return await self._rewrite(_paused(await self._row(id)))
 
     async def resume(self, id: str) -> Schedule:
-        """It fires again from now on; what it missed is gone."""
+        """Resume the schedule from now on; firings missed during the pause are lost."""
         row = await self._row(id)
         rule = _rule(row)
         if not rule.paused:
@@ -112,7 +112,7 @@ class Schedules:
         return await self._rewrite(replace(row, due=due, payload=schedule.encode_rule(awake)))
 
     async def run_now(self, id: str) -> str:
-        """Start an instance as the schedule would; its row is not touched. Raises `PlaceTaken` if the definition allows
+        """Start an instance as the schedule would; its row is not changed. Raises `PlaceTaken` if the definition allows
         one instance at a time and one runs."""
         runtime = self._runtime
         row = await self._row(id)
@@ -129,7 +129,7 @@ class Schedules:
         return found
 
     async def _rewrite(self, row: ScheduleRow) -> Schedule:
-        """Another payload is another row to the store; its neighbours keep their due times."""
+        """Replace one row. The store compares payloads, so other schedules of the definition keep their due times."""
         store, tenant = self._runtime.store, self._runtime.tenant
         rows = await store.list_schedules(tenant, row.definition_id)
         await store.put_schedules(tenant, row.definition_id, [row if item.id == row.id else item for item in rows])

@@ -18,11 +18,11 @@ class TaskPage(Struct, frozen=True, kw_only=True):
     items: tuple[Task, ...]
     total: int
     cursor: str | None = None
-    """Where the next page begins; None on the last one."""
+    """Cursor of the next page; None on the last page."""
 
 
 class Tasks:
-    """Tasks of one tenant. `roles` limits people to what is meant for them; None trusts whoever asks."""
+    """Tasks of one tenant. `roles` limits a person to tasks for these roles; None: the caller has checked the permission."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -37,7 +37,7 @@ class Tasks:
         limit: int = 100,
         after: str | None = None,
     ) -> TaskPage:
-        """Latest first: all, or those that are meant for a user, for their roles, or for anybody."""
+        """Tasks, latest first: all, or the tasks for a user, for their roles, or for everyone."""
         owners = () if for_user is None else (USER + for_user, *(ROLE + role for role in sorted(roles)), "")
         query = RecordQuery(
             tenant=self._runtime.tenant,
@@ -60,19 +60,19 @@ class Tasks:
         return task_of(row)
 
     async def claim(self, task_id: str, who: str, *, roles: Collection[str] | None = None) -> Task:
-        """From now on it is theirs. Claiming what one has claimed already does nothing."""
+        """Claim the task for a person. Claiming it twice changes nothing."""
         task = await self.get(task_id)
         return await self._done(ClaimTask(self._runtime.key(task.instance_id), task_id, who, roles), task)
 
     async def release(self, task_id: str, who: str, *, roles: Collection[str] | None = None) -> Task:
-        """Others may claim it again."""
+        """Release the task, so that others may claim it."""
         task = await self.get(task_id)
         return await self._done(ReleaseTask(self._runtime.key(task.instance_id), task_id, who, roles), task)
 
     async def complete(
         self, task_id: str, who: str, answer: Any = None, *, roles: Collection[str] | None = None
     ) -> Task:
-        """Answer it: the workflow goes on with the answer. The same answer by the same person twice counts once.
+        """Answer the task: the workflow continues with the answer. A repeated answer by the same person changes nothing.
 
         Raises `AnswerRefused` with a path for each problem if the answer does not fit the form.
         """

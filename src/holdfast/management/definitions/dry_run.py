@@ -1,7 +1,7 @@
-"""Publishing without publishing: everything that would be refused, while the store is as it was.
+"""Dry runs of publishing: all problems that would prevent a publish, found without a write to the store.
 
-Those that are published together are rehearsed together: they may use each other in any order, and two of them may not claim
-the same id or route.
+Definitions that are published together are checked together: they may use each other in any order, and two of them may not
+claim the same id or route.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import Struct
 from holdfast.errors import DefinitionError, HoldfastError, InvalidDefinition, OriginRefused
 from holdfast.management.definitions.engine import Engine
 from holdfast.management.definitions.http_routes import check_endpoints
-from holdfast.management.definitions.workflow_as_activity import Reuse, embedded
+from holdfast.management.definitions.workflow_as_activity import WorkflowsAsActivities, embedded
 from holdfast.model.catalog import DefinitionQuery, DefinitionVersion, Source, TriggerRow, Which
 from holdfast.model.definition import Definition
 from holdfast.model.problem import Problem, errors_in
@@ -28,27 +28,29 @@ class StoredDefinitions(Protocol):
     """The part of `Definitions` that a dry run uses."""
 
     @property
-    def reuse(self) -> Reuse: ...
+    def as_activities(self) -> WorkflowsAsActivities: ...
     def parsed(self, document: Any) -> Definition: ...
     def validate(self, document: Any) -> Sequence[Problem]: ...
     async def list(self, query: DefinitionQuery | None = None) -> tuple[Sequence[DefinitionVersion], int]: ...
 
 
-class Rehearsed(Struct, frozen=True, kw_only=True):
+class CheckedDefinition(Struct, frozen=True, kw_only=True):
     definition: Definition
     triggers: Sequence[TriggerRow]
-    """What the index will hold of it."""
+    """The rows that a publish writes to the trigger index."""
 
 
-class Rehearsal:
+class DryRun:
     def __init__(self, definitions: StoredDefinitions, runtime: Runtime, engine: Engine) -> None:
         self._definitions = definitions
         self._runtime = runtime
         self._engine = engine
 
-    async def one(self, workflow: Any, *, beside: Sequence[TriggerRow] = (), trusted: bool = False) -> Rehearsed:
-        """All that publishing would refuse, and nothing is written. `beside` are rows that will be in the index by then;
-        `trusted` is a workflow of this process' code."""
+    async def one(
+        self, workflow: Any, *, beside: Sequence[TriggerRow] = (), trusted: bool = False
+    ) -> CheckedDefinition:
+        """Check one workflow; raises the error that a publish would raise. `beside` are rows that will be in the index by then;
+        `trusted` is a workflow from the code of this process."""
         definition = self._definitions.parsed(workflow)
         refuse(self._definitions.validate(definition), definition)
         full = embedded(definition, self._engine)
@@ -63,16 +65,17 @@ class Rehearsal:
         refuse(await check_endpoints(self._runtime, full, rows, beside), full)
         if not trusted:
             await self._refuse_code(full.id)
-        return Rehearsed(definition=definition, triggers=rows)
+        return CheckedDefinition(definition=definition, triggers=rows)
 
     async def together(
-        self, documents: Mapping[Place, Any], *, beside: Sequence[Rehearsed] = ()
+        self, documents: Mapping[Place, Any], *, beside: Sequence[CheckedDefinition] = ()
     ) -> dict[Place, HoldfastError]:
-        """What keeps these documents from being published, by their places; `beside` is code that will be there by then."""
-        reuse = self._definitions.reuse
+        """The errors that prevent these documents from being published, by place; `beside` are workflows of code that are
+        published first."""
+        offered = self._definitions.as_activities
         read, problems = self._read(documents, {item.definition.id for item in beside})
-        await reuse.refresh()
-        with reuse.offering(read.values()) as offer:
+        await offered.refresh()
+        with offered.offering(read.values()) as offer:
             rows = [row for item in beside for row in item.triggers]
             for place, definition in read.items():
                 try:
@@ -84,7 +87,7 @@ class Rehearsal:
         return problems
 
     def indexed(self, definition: Definition, label: DefinitionVersion) -> Sequence[TriggerRow]:
-        """The index of a definition that is to be published; `InvalidDefinition` if it cannot be."""
+        """The trigger index rows of a definition. Raises `InvalidDefinition` if it cannot be published."""
         refuse(self._engine.validate(definition), definition)
         plan = self._engine.plan(definition)
         return trigger_rows(definition, self._engine, label, plan.types)
@@ -103,7 +106,7 @@ class Rehearsal:
                 if definition.id in places:
                     first = places[definition.id]
                     raise DefinitionError(
-                        f"The id '{definition.id}' is that of {first}. Give one of the two another id."
+                        f"The id '{definition.id}' is already used by {first}. Give one of the two another id."
                     )
             except HoldfastError as error:
                 problems[place] = error
@@ -112,7 +115,7 @@ class Rehearsal:
         return read, problems
 
     async def _refuse_code(self, definition_id: str) -> None:
-        """As the store will: a definition that is written in code takes no document."""
+        """Refuse a document for a definition that is written in code, as the store would."""
         query = DefinitionQuery(which=Which.ALL, definition_ids=(definition_id,), limit=10_000)
         rows, _ = await self._definitions.list(query)
         if any(row.details.source is Source.CODE for row in rows):

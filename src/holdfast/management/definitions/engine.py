@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from holdfast.execution.plan import Plan
-from holdfast.management.definitions.workflow_as_activity import Shelf
+from holdfast.management.definitions.workflow_as_activity import ActivityCatalog
 from holdfast.model.definition import Definition
 from holdfast.model.problem import Problem
 from holdfast.runtime.plans.triggers import Workshop
 
 
-class Engine(Workshop, Shelf, Protocol):
+class Engine(Workshop, ActivityCatalog, Protocol):
     def definition(self, workflow: Any) -> Definition: ...
     def plan(self, workflow: Any) -> Plan: ...
     def validate(self, workflow: Any) -> list[Problem]: ...

@@ -1,7 +1,7 @@
 """HTTP endpoints at publish: a route belongs to one definition, and a policy must exist.
 
-Judged by the index of triggers, so that it holds whichever process publishes. Who publishes holds its routes meanwhile, by a
-record each: of two that publish the same route at the same moment, one is refused.
+The checks read the trigger index of the store, so they hold for all processes. A process that publishes claims each route by a
+record: of two processes that publish the same route at the same time, one is refused.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ from holdfast.runtime.facade import Runtime
 from holdfast.runtime.plans.triggers import placed
 
 ROUTE = "http-route"
-"""The kind of the records that say who publishes a route."""
-HELD = timedelta(minutes=1)
+"""The kind of the records that claim a route during a publish."""
+CLAIM_TIMEOUT = timedelta(minutes=1)
+"""Age at which a claim is free again: its process died."""
 Found = tuple[Problem, str]
-"""A problem that names its activity, and the place within that."""
+"""A problem whose path is the id of its activity, and the path inside of the activity."""
 
 
 @asynccontextmanager
 async def held_routes(runtime: Runtime, definition: Definition, rows: Sequence[TriggerRow]) -> AsyncIterator[None]:
-    """From before the routes are looked at until they are in the index. Raises `InvalidDefinition`."""
+    """Claim the routes of a definition from before they are checked until they are in the index. Raises `InvalidDefinition`."""
     mine = {_route_id(endpoint): row for row in rows if row.type == ENDPOINT for endpoint in [endpoint_of(row)]}
     held: list[str] = []
     try:
@@ -51,15 +52,15 @@ async def held_routes(runtime: Runtime, definition: Definition, rows: Sequence[T
 
 
 async def _hold(runtime: Runtime, name: str, definition_id: str) -> str | None:
-    """None, or the definition that is being published with it: another one, or this one by another process, as when several
-    start together. What a process that died held is free after a while."""
+    """Claim a route. Returns None, or the definition that holds the claim: another definition, or the same one if another
+    process publishes it too. The claim of a dead process expires."""
     now = await runtime.store.now()
     wanted = RecordRow(
         tenant=runtime.tenant,
         kind=ROUTE,
         id=name,
         owner=definition_id,
-        due=now + HELD,
+        due=now + CLAIM_TIMEOUT,
         created=now,
         updated=now,
     )
@@ -67,7 +68,7 @@ async def _hold(runtime: Runtime, name: str, definition_id: str) -> str | None:
         return None
     there = await runtime.store.get_record(runtime.tenant, ROUTE, name)
     if there is None:
-        return await _hold(runtime, name, definition_id)  # It was let go meanwhile.
+        return await _hold(runtime, name, definition_id)  # It was released meanwhile.
     is_over = there.due is not None and there.due <= now
     if is_over and await runtime.store.put_record(replace(wanted, version=there.version + 1)):
         return None
@@ -80,14 +81,16 @@ def _route_id(endpoint: dict[str, Any]) -> str:
 
 def _busy(row: TriggerRow, holder: str) -> Found:
     endpoint = endpoint_of(row)
-    told = f"{endpoint['method'].upper()} {endpoint['template']} is being published with the workflow '{holder}' at this moment."
-    return _problem(row, "path", "route-taken", told, "Choose another path, or wait what becomes of that.")
+    message = f"{endpoint['method'].upper()} {endpoint['template']} is being published with the workflow '{holder}'."
+    return _problem(
+        row, "path", "route-taken", message, "Choose another path, or publish again when that publish has ended."
+    )
 
 
 async def check_endpoints(
     runtime: Runtime, definition: Definition, rows: Sequence[TriggerRow], beside: Sequence[TriggerRow] = ()
 ) -> list[Problem]:
-    """What keeps a definition with these rows from being published; `beside` are rows that will be in the index by then."""
+    """The problems that prevent a publish of these rows; `beside` are rows that will be in the index by then."""
     mine = [(row, endpoint_of(row)) for row in rows if row.type == ENDPOINT]
     if not mine:
         return []
@@ -112,13 +115,13 @@ def _at_place(definition: Definition, problems: Iterable[Found]) -> list[Problem
 
 
 def endpoint_of(row: TriggerRow) -> dict[str, Any]:
-    """What a trigger's row says of its endpoint."""
-    found: dict[str, Any] = read_payload(row.payload)
-    return found
+    """The endpoint of a trigger row."""
+    endpoint: dict[str, Any] = read_payload(row.payload)
+    return endpoint
 
 
 def place_of(endpoint: dict[str, Any]) -> tuple[str, str]:
-    """What may be there once: the route without the names of its parameters, and the method."""
+    """The unique key of an endpoint: the route without the names of its parameters, and the method."""
     return parse_route(endpoint["template"]).shape, endpoint["method"]
 
 
@@ -144,10 +147,9 @@ def _twice(mine: Sequence[tuple[TriggerRow, dict[str, Any]]]) -> list[Found]:
     for row, endpoint in mine:
         first = seen.setdefault(place_of(endpoint), row.activity_id)
         if first != row.activity_id:
-            told = f"{endpoint['method'].upper()} {endpoint['template']} starts this workflow at two activities: '{first}' and"
-            problems.append(
-                _problem(row, "path", "route-taken", f"{told} '{row.activity_id}'.", "Give each a path of its own.")
-            )
+            route = f"{endpoint['method'].upper()} {endpoint['template']}"
+            message = f"{route} starts this workflow at two activities: '{first}' and '{row.activity_id}'."
+            problems.append(_problem(row, "path", "route-taken", message, "Give each activity a path of its own."))
     return problems
 
 

@@ -1,8 +1,8 @@
-"""Definitions in a store: drafts, versions, what is published, and what comes from code and files.
+"""Definitions in a store: drafts, versions, publishing, and workflows of code and files.
 
 A version is a number on immutable content (rule M14). The highest number is the latest; while it is not published it is the
-draft, and saving goes over it. One version at most is published; publishing checks the whole definition, and writes its
-triggers and schedules with it. Instances stay on the content that they were started with, whatever happens here.
+draft, and saving overwrites it. At most one version is published; publishing checks the whole definition, and writes its
+triggers and schedules. Running instances stay on the content with which they were started.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from holdfast.errors import (
     VersionConflict,
 )
 from holdfast.execution.plan import Plan
-from holdfast.management.definitions.dry_run import Rehearsal, refuse
+from holdfast.management.definitions.dry_run import DryRun, refuse
 from holdfast.management.definitions.engine import Engine
 from holdfast.management.definitions.http_routes import check_endpoints, held_routes
-from holdfast.management.definitions.workflow_as_activity import PARTS, Reuse, bare, embedded
+from holdfast.management.definitions.workflow_as_activity import PARTS, WorkflowsAsActivities, bare, embedded
 from holdfast.management.schedules import Schedules
 from holdfast.model.catalog import (
     DefinitionContent,
@@ -52,12 +52,12 @@ _LIVE = tuple(status.value for status in Status if not status.at_rest)
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """What publishing came to."""
+    """The result of a publish."""
 
     version: DefinitionVersion
     triggers: int
     live_instances: int
-    """Of any version: they stay on theirs."""
+    """Live instances of all versions; each stays on its version."""
 
 
 class Definitions:
@@ -65,10 +65,10 @@ class Definitions:
         self._runtime = runtime
         self._deployment = deployment
         self._engine = engine
-        self.reuse = Reuse(runtime, engine)
-        self.rehearsal = Rehearsal(self, runtime, engine)
+        self.as_activities = WorkflowsAsActivities(runtime, engine)
+        self.dry_run = DryRun(self, runtime, engine)
         self._saving = asyncio.Lock()
-        """Between the look at what is there and the write; other processes are kept apart by the store's transaction."""
+        """Serializes read and write in this process; transactions of the store do so for other processes."""
 
     # -- reading -------------------------------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ class Definitions:
         return await require_version(self._runtime.store, self._runtime.tenant, definition_id, which)
 
     async def _find(self, definition_id: str, which: int | Which) -> DefinitionVersion | None:
-        """From the store itself: who writes must see what is there now."""
+        """The stored version, uncached: a writer must see the latest state."""
         return await self._runtime.store.find_version(self._runtime.tenant, definition_id, which)
 
     async def content(self, definition_id: str, which: int | Which = Which.LATEST) -> dict[str, Any]:
@@ -92,16 +92,16 @@ class Definitions:
         return bare((await self._read(await self.get(definition_id, which)))[0])
 
     async def plan(self, definition_id: str, which: int | Which = Which.PUBLISHED) -> tuple[Plan, str]:
-        """What instances of a version run, and the content that they pin."""
+        """The plan of a version, and the content hash that its instances pin."""
         label = await self.get(definition_id, which)
         return await self._runtime.plans.plan(label.content), label.content
 
     async def list(self, query: DefinitionQuery | None = None) -> tuple[Sequence[DefinitionVersion], int]:
-        """One page, and how many there are in all."""
+        """One page of versions, and the total number."""
         return await self._runtime.store.list_versions(self._runtime.tenant, query or DefinitionQuery())
 
     async def versions(self, definition_id: str) -> Sequence[DefinitionVersion]:
-        """All of them, latest first."""
+        """All versions of a definition, latest first."""
         query = DefinitionQuery(
             which=Which.ALL, definition_ids=(definition_id,), sort="version", descending=True, limit=10_000
         )
@@ -111,7 +111,7 @@ class Definitions:
         return rows
 
     def validate(self, document: Any) -> Sequence[Problem]:
-        """All problems of a document, those of its triggers too; nothing is written."""
+        """All problems of a document and its triggers; nothing is written."""
         try:
             definition = self._engine.definition(document)
         except InvalidDefinition as refusal:
@@ -124,7 +124,7 @@ class Definitions:
         return problems
 
     def parsed(self, document: Any) -> Definition:
-        """As its author wrote it. Raises `DefinitionError` where it is none."""
+        """The definition as its author wrote it. Raises `DefinitionError` for an invalid document."""
         return bare(self._engine.definition(document))
 
     async def live_instances(self, definition_id: str) -> int:
@@ -142,15 +142,17 @@ class Definitions:
         source: Source = Source.API,
         folder: str | None = None,
     ) -> DefinitionVersion:
-        """Save over the draft, or begin a new one. With `expected_hash` only if the latest version still has that content
-        (an empty one: only if there is none); `VersionConflict` otherwise."""
+        """Overwrite the draft, or create a new one. With `expected_hash`, raises `VersionConflict` unless the latest version has
+        that content; an empty hash means that there must be no version yet."""
         definition = self.parsed(document)
         async with self._saving:
             latest = await self._find(definition.id, Which.LATEST)
             found = latest.content if latest is not None else ""
             if expected_hash is not None and expected_hash != found:
                 raise VersionConflict(definition.id, expected_hash, found)
-            if latest is None:  # A draft may have mistakes; one that nobody could open again would keep them.
+            if (
+                latest is None
+            ):  # A draft may have problems, but its id must be reachable: otherwise it could not be corrected.
                 refuse(unreachable(definition.id), definition)
             details = _details(definition, document, latest, source)
             if folder is not None:
@@ -160,19 +162,19 @@ class Definitions:
             return await self._save(label, content, (), expected_hash)
 
     async def publish(self, definition_id: str, version: int | None = None) -> Published:
-        """Publish a version, the latest if none is named. One that is published already is indexed again."""
+        """Publish a version (default: the latest). A published version is indexed again."""
         async with self._saving:
             return await self._publish(await self.get(definition_id, Which.LATEST if version is None else version))
 
     async def _publish(self, label: DefinitionVersion) -> Published:
-        """Where it uses workflows as activities, these become part of its content."""
-        await self.reuse.refresh()
+        """Publish. Workflows that the definition uses as activities become part of its content."""
+        await self.as_activities.refresh()
         written, content = await self._read(label)
         definition = embedded(written, self._engine)
         if definition.extra != written.extra:
             made, content = self._made(definition, label.details)
             label = replace(label, content=made.content)
-        rows = self.rehearsal.indexed(definition, label)
+        rows = self.dry_run.indexed(definition, label)
         async with held_routes(self._runtime, definition, rows):
             refuse(await check_endpoints(self._runtime, definition, rows), definition)
             saved = await self._save(replace(label, published=True), content, rows)
@@ -185,9 +187,9 @@ class Definitions:
         )
 
     async def save_and_publish(self, document: Any, *, source: Source = Source.API) -> Published:
-        """A draft that is published at once; nothing is written if it has problems. The same content again: no new one."""
-        await self.reuse.refresh()
-        definition = (await self.rehearsal.one(document)).definition
+        """Save a draft and publish it. Nothing is written if it has problems, or if the same content is published already."""
+        await self.as_activities.refresh()
+        definition = (await self.dry_run.one(document)).definition
         async with self._saving:
             published = await self._find(definition.id, Which.PUBLISHED)
             if published is not None:
@@ -207,7 +209,7 @@ class Definitions:
             return await self._publish(label)
 
     async def retract(self, definition_id: str) -> bool:
-        """Publish it no more: it starts nothing, its instances go on. False if nothing was published."""
+        """Retract the published version: it starts no more instances, and running ones continue. False if none was published."""
         runtime = self._runtime
         await self.get(definition_id)
         retracted = await runtime.store.retract(runtime.tenant, definition_id)
@@ -218,7 +220,7 @@ class Definitions:
         return retracted
 
     async def revert(self, definition_id: str, version: int) -> DefinitionVersion:
-        """Begin a draft with the content of that version (over the draft, if there is one)."""
+        """Create a draft with the content of that version; an existing draft is overwritten."""
         async with self._saving:
             old, latest = await self.get(definition_id, version), await self.get(definition_id)
             definition = bare((await self._read(old))[0])
@@ -228,7 +230,7 @@ class Definitions:
             return await self._save(label, content, ())
 
     async def delete(self, definition_id: str) -> int:
-        """Delete all versions; how many. Instances that run keep their content."""
+        """Delete all versions and return their number. Running instances keep their content."""
         versions = await self.versions(definition_id)
         return sum([await self.delete_version(definition_id, row.version) for row in versions])
 
@@ -250,7 +252,7 @@ class Definitions:
     async def label(
         self, definition_id: str, *, labels: Sequence[str] | None = None, folder: str | None = None
     ) -> DefinitionVersion:
-        """Set labels or folder of the latest version. They are on the version, not in its content."""
+        """Set labels or folder of the latest version. They belong to the version, not to its content."""
         async with self._saving:
             label = await self.get(definition_id)
             details = label.details
@@ -259,16 +261,16 @@ class Definitions:
             if folder is not None:
                 details = replace(details, folder=folder)
             definition, content = await self._read(label)
-            rows = self.rehearsal.indexed(definition, label) if label.published else []
+            rows = self.dry_run.indexed(definition, label) if label.published else []
             return await self._save(replace(label, metadata=details.encoded()), content, rows)
 
     # -- code ----------------------------------------------------------------------------------------------------------
 
     async def deploy(self, workflow: Any, deployment: str | None = None) -> DefinitionVersion:
-        """Offer a workflow of this process. It becomes the published one once per deployment (rule M14): a restart, or a node
-        that is rolled later, does not bring it back. Without a name each content is published when it is first seen."""
+        """Deploy a workflow of this process. It is published once per deployment (rule M14): a restart, or a node that is rolled
+        out later, does not publish it again. Without a deployment name each content is published when it is first seen."""
         runtime = self._runtime
-        await self.reuse.refresh()
+        await self.as_activities.refresh()
         definition = embedded(self._engine.definition(workflow), self._engine)
         refuse(self._engine.validate(definition), definition)
         plan = self._engine.plan(definition)
@@ -286,7 +288,7 @@ class Definitions:
         kept = DefinitionContent(
             tenant=runtime.tenant, hash=content, origin=Origin.CODE, created=label.created, document=document
         )
-        rows = self.rehearsal.indexed(definition, label)
+        rows = self.dry_run.indexed(definition, label)
         refuse(await check_endpoints(runtime, definition, rows), definition)
         saved = await runtime.store.deploy(label, kept, rows, deployment or self._deployment or f"content-{content}")
         runtime.plans.know(plan, content, saved.version)
@@ -295,7 +297,7 @@ class Definitions:
             await self._schedule(definition)
         return saved
 
-    # -- inside --------------------------------------------------------------------------------------------------------
+    # -- helpers -------------------------------------------------------------------------------------------------------
 
     def _made(self, definition: Definition, details: VersionDetails) -> tuple[DefinitionVersion, DefinitionContent]:
         runtime = self._runtime
@@ -341,7 +343,7 @@ class Definitions:
 
 
 def _details(definition: Definition, document: Any, latest: DefinitionVersion | None, source: Source) -> VersionDetails:
-    """Labels and folder that are not stated stay: they are on the version, and are given to it by others as well."""
+    """Details of a new version. Labels and folder are kept from the latest version unless the document states them."""
     details = VersionDetails.of(definition, source)
     if latest is None:
         return details
@@ -354,7 +356,7 @@ def _written(definition: Definition) -> bytes:
 
 
 def _draft_number(latest: DefinitionVersion | None, definition: Definition) -> int:
-    """The draft's own number, if there is one; else the next, or what the document says if that is higher."""
+    """The number of the existing draft; otherwise the next number, or the number in the document if that is higher."""
     if latest is None:
         return max(definition.version, 1)
     return max(latest.version + 1, definition.version) if latest.published else latest.version

@@ -37,7 +37,7 @@ USABLE_MAX = 10_000
 """Published definitions that a refresh reads."""
 
 
-class Shelf(Protocol):
+class ActivityCatalog(Protocol):
     """The part of the engine that is needed here: its catalog, and the activity types made of it."""
 
     @property
@@ -59,51 +59,51 @@ def parts_of(definition: Definition) -> list[Definition]:
     return [parse_definition(item) for item in found] if isinstance(found, list) else []
 
 
-def embedded(definition: Definition, shelf: Shelf) -> Definition:
+def embedded(definition: Definition, catalog: ActivityCatalog) -> Definition:
     """The definition with all workflows that it uses, directly or indirectly. Workflows with trusted code are not embedded: they
     always run their current code (rule H10)."""
     plain = bare(definition)
     used: dict[str, Definition] = {}
-    _collect(plain, shelf, used)
+    _collect(plain, catalog, used)
     parts = [write_definition(item) for item in used.values()]
     parts = [item for item in parts if b'"$code"' not in msgspec.json.encode(item)]
     return replace(plain, extra={**plain.extra, PARTS: parts}) if parts else plain
 
 
-def _collect(definition: Definition, shelf: Shelf, used: dict[str, Definition]) -> None:
+def _collect(definition: Definition, catalog: ActivityCatalog, used: dict[str, Definition]) -> None:
     for activity in definition.root.walk():
-        found = _workflow(activity, shelf)
+        found = _workflow(activity, catalog)
         if found is not None and found.id not in used:
             used[found.id] = bare(found)
-            _collect(found, shelf, used)
+            _collect(found, catalog, used)
 
 
-def _workflow(activity: ActivityNode, shelf: Shelf) -> Definition | None:
-    kind = shelf.activity_type(activity.type, activity.version)
+def _workflow(activity: ActivityNode, catalog: ActivityCatalog) -> Definition | None:
+    kind = catalog.activity_type(activity.type, activity.version)
     if kind is None:
-        return find_workflow(shelf.definitions, activity)
+        return find_workflow(catalog.definitions, activity)
     if not isinstance(kind, WorkflowActivityType):
         return None
-    return shelf.definitions.find(kind.definition.id) or kind.definition  # the current one
+    return catalog.definitions.find(kind.definition.id) or kind.definition  # the current one
 
 
 class Resolved:
     """Resolves the activities of a definition: first by the workflows that it holds, then by the engine."""
 
-    def __init__(self, definition: Definition, shelf: Shelf) -> None:
+    def __init__(self, definition: Definition, catalog: ActivityCatalog) -> None:
         parts = parts_of(definition)
         self._own = DefinitionCatalog(parts)
         self.types: dict[str, WorkflowActivityType] = {
             activity_type_name(item.title): WorkflowActivityType(item) for item in parts
         }
-        self._shelf = shelf
+        self._catalog = catalog
 
     def activity(self, name: str, version: int) -> ActivityType | None:
-        return self.types.get(name) or self._shelf.activity_type(name, version)
+        return self.types.get(name) or self._catalog.activity_type(name, version)
 
     def find(self, reference: str, *, version: int | None = None) -> Definition | None:
         own = self._own.find(reference, version=version)
-        return own or self._shelf.definitions.find(reference, version=version)
+        return own or self._catalog.definitions.find(reference, version=version)
 
 
 class Offer:
@@ -117,12 +117,12 @@ class Offer:
         self.kept = True
 
 
-class Reuse:
+class WorkflowsAsActivities:
     """Updates the engine's catalog with the published definitions of this store that are usable as activities."""
 
-    def __init__(self, runtime: Runtime, shelf: Shelf) -> None:
+    def __init__(self, runtime: Runtime, catalog: ActivityCatalog) -> None:
         self._runtime = runtime
-        self._shelf = shelf
+        self._catalog = catalog
         self._epoch = -1
         self._known: dict[str, str] = {}
         """Id and content of the definitions that this service added."""
@@ -145,21 +145,21 @@ class Reuse:
         """Add definitions to the catalog during a dry run; withdrawn afterwards, unless they are kept."""
         usable = [item for item in definitions if item.options.usable_as_activity]
         names = {item.id for item in usable}
-        before = [item for item in self._shelf.definitions if item.id in names]
+        before = [item for item in self._catalog.definitions if item.id in names]
         for definition in usable:
-            self._shelf.definitions.put(definition)
+            self._catalog.definitions.put(definition)
         if usable:
-            self._shelf.refresh()
+            self._catalog.refresh()
         offer = Offer()
         try:
             yield offer
         finally:
             if usable and not offer.kept:
                 for name in names:
-                    self._shelf.definitions.remove(name)
+                    self._catalog.definitions.remove(name)
                 for definition in before:
-                    self._shelf.definitions.add(definition)
-                self._shelf.refresh()
+                    self._catalog.definitions.add(definition)
+                self._catalog.refresh()
 
     async def refresh(self) -> None:
         """Read the published definitions, if something has changed since the last refresh."""
@@ -172,13 +172,13 @@ class Reuse:
         changed = [row for name, row in usable.items() if self._known.get(name) != row.content]
         gone = [name for name in self._known if name not in usable]
         for definition in [item async for item in self._read(changed)]:
-            self._shelf.definitions.put(definition)
+            self._catalog.definitions.put(definition)
         for name in gone:
-            self._shelf.definitions.remove(name)
+            self._catalog.definitions.remove(name)
         self._known = {name: row.content for name, row in usable.items()}
         self._epoch = epoch
         if changed or gone:
-            self._shelf.refresh()
+            self._catalog.refresh()
 
     async def _read(self, rows: list[DefinitionVersion]) -> AsyncIterator[Definition]:
         for row in rows:

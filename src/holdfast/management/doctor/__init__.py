@@ -1,4 +1,4 @@
-"""Looks at a set-up, or at one instance, and says what is wrong and what to do. It changes nothing."""
+"""Diagnosis of a set-up, an instance or a stimulus: findings with remedies. The doctor changes nothing."""
 
 from holdfast.management.doctor.findings import Finding, Level
 from holdfast.management.doctor.instance import why_it_waits

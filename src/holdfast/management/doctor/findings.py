@@ -1,4 +1,4 @@
-"""What the doctor says."""
+"""Findings of the doctor."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from msgspec import Struct
 class Level(StrEnum):
     OK = "ok"
     HINT = "hint"
-    """Works; could be better, or is worth knowing."""
+    """It works, but could be better or is worth knowing."""
     WRONG = "wrong"
 
 
 class Finding(Struct, frozen=True, kw_only=True):
     subject: str
-    """What was looked at: `database`, `schema`, `clock` …"""
+    """The checked part: `database`, `schema`, `clock` …"""
     level: Level = Level.OK
     message: str
     remedy: str = ""

@@ -13,8 +13,8 @@ from holdfast.runtime.result import RunResult
 
 REST = {
     Status.FINISHED: ("It has finished. There is nothing to do.", ""),
-    Status.CANCELED: ("It was canceled. A canceled instance stays so.", "Start a new one."),
-    Status.FAULTED: ("It has faulted.", "Mend the cause, then: holdfast instances retry ID"),
+    Status.CANCELED: ("It was canceled. A canceled instance cannot continue.", "Start a new one."),
+    Status.FAULTED: ("It has faulted.", "Fix the cause, then: holdfast instances retry ID"),
 }
 
 
@@ -71,7 +71,7 @@ def _effect(row: EffectRow, activity: str, owner: NodeRow | None, now: datetime)
         message=f"{what} ran on a node that was stopped"
         if row.owner == NO_OWNER
         else f"{what} ran on node '{row.owner.node}', which died",
-        remedy="It is not run again by itself (on_lost: hold). Look what it did, then cancel the instance, or: "
+        remedy="It does not run again automatically (on_lost: hold). Check its outcome, then cancel the instance, or: "
         f"holdfast instances recover {row.instance_id}"
         if hold
         else "Any live worker takes it over within seconds. Is one alive? See: holdfast doctor",
@@ -105,7 +105,7 @@ def _unread(row: InboxRow) -> Finding:
         subject="inbox",
         level=Level.HINT,
         message=f"a stimulus '{row.type}' arrived {row.arrived:%Y-%m-%d %H:%M:%S} and fits no bookmark so far",
-        remedy="It is kept for a bookmark that fits. Does its type or payload differ from what the instance waits for?",
+        remedy="It is kept for a bookmark that fits. Does its type or payload differ from the awaited one?",
     )
 
 
@@ -115,13 +115,13 @@ async def _nothing(runtime: Runtime, instance_id: str, result: RunResult) -> Fin
         return Finding(
             subject="stuck",
             level=Level.WRONG,
-            message="Nothing will ever wake it: no bookmark, no effect, no work.",
-            remedy="That should not be: please report it. Schedule an activity by an alteration, or cancel it.",
+            message="Nothing can wake it: it has no bookmark, no effect and no work.",
+            remedy="This is a bug: please report it. Schedule an activity by an alteration, or cancel the instance.",
         )
-    waits = "its start waits on the queue" if result.status is Status.PENDING else "the rest of it waits on the queue"
+    waits = "its start is queued" if result.status is Status.PENDING else "its next segment is queued"
     return Finding(
         subject="work",
         level=Level.HINT,
-        message=f"{waits} or is under way",
+        message=f"{waits} or runs now",
         remedy="Is a worker alive that serves it? See: holdfast doctor",
     )

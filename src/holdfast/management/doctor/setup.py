@@ -1,4 +1,4 @@
-"""Is the set-up sound: database, schema, clock, nodes, waiting work, broker."""
+"""Diagnosis of a set-up: database, schema, clock, nodes, waiting work, broker."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _pending(store: Store, names: Sequence[str]) -> Finding:
 
 
 async def _clock(store: Store, clock: Clock) -> Finding:
-    """Rows are due by the database's clock, which nodes follow; logs and whatever else runs here do not."""
+    """The clock difference. Nodes follow the clock of the database; logs and other programs do not."""
     before = clock.now()
     there = await store.now()
     middle = before + (clock.now() - before) / 2
@@ -67,7 +67,7 @@ async def _clock(store: Store, clock: Clock) -> Finding:
         subject="clock",
         level=Level.WRONG,
         message=shown,
-        remedy="Let both follow the same time server (NTP): times in logs and in the journal would contradict each other.",
+        remedy="Synchronize both with the same time server (NTP): otherwise logs and journal show different times.",
     )
 
 
@@ -83,7 +83,7 @@ def _nodes(nodes: Sequence[NodeRow], now: datetime) -> list[Finding]:
             subject="nodes",
             level=Level.OK if works else Level.HINT,
             message=f"{len(alive)} alive{names}{'; none takes work' if alive and not works else ''}",
-            remedy="" if works else "Nobody takes work. Start one: holdfast worker, or holdfast serve.",
+            remedy="" if works else "No node takes work. Start one: holdfast worker, or holdfast serve.",
         )
     ]
     if dead:
@@ -92,8 +92,8 @@ def _nodes(nodes: Sequence[NodeRow], now: datetime) -> list[Finding]:
             Finding(
                 subject="nodes",
                 level=Level.HINT,
-                message=f"{len(dead)} went silent without goodbye within the last hour: {names}",
-                remedy="Look at their logs. Their effects were given to others, if any node is alive.",
+                message=f"{len(dead)} died within the last hour: {names}",
+                remedy="Check their logs. Live nodes take over their effects.",
             )
         )
     return found
@@ -118,7 +118,7 @@ def _work(stats: StoreStats, now: datetime) -> list[Finding]:
             Finding(
                 subject="dead letters",
                 level=Level.WRONG,
-                message=f"{stats.dead_letters} pieces of work failed for good",
+                message=f"{stats.dead_letters} work rows failed for good",
                 remedy="holdfast dead-letters list, then replay or discard.",
             )
         )
@@ -135,21 +135,21 @@ def _work(stats: StoreStats, now: datetime) -> list[Finding]:
 
 
 async def _stuck(store: Store) -> Finding:
-    """Every live instance has something that will wake it (rule M11)."""
+    """Every live instance must have a bookmark, work or an effect that wakes it (rule M11)."""
     stuck = await store.find_stuck(STUCK_MAX)
     if not stuck:
-        return Finding(subject="stuck", message="every live instance has something that will wake it")
+        return Finding(subject="stuck", message="every live instance has a bookmark, work or an effect that wakes it")
     names = ", ".join(key.id for key in stuck)
     return Finding(
         subject="stuck",
         level=Level.WRONG,
-        message=f"nothing will ever wake: {names}",
-        remedy="That should not be: please report it with `holdfast doctor instance ID`. Retry or cancel them.",
+        message=f"nothing can wake these instances: {names}",
+        remedy="This is a bug: please report it with `holdfast doctor instance ID`. Retry or cancel the instances.",
     )
 
 
 async def _missing_code(store: Store) -> list[Finding]:
-    """Versions that no live node can run (rule H10), of the tenant without a name; and those that may become so."""
+    """Versions of the default tenant that no live node can run (rule H10), or that all live nodes have lacked for a while."""
     noticed = await missing_code(store, DEFAULT_TENANT)
     nowhere = await lacking_code(store, DEFAULT_TENANT)
     now = await store.now()

@@ -17,9 +17,10 @@ from holdfast.model.stored import BookmarkRow, correlation_key
 from holdfast.model.wake_keys import key_of
 from holdfast.runtime.dispatchers.stimulus_sender import Explanation
 
-LOOKED_AT = 200
-"""Instances that wait, the latest first."""
+SEARCHED_MAX = 200
+"""Waiting instances that are searched for near matches, the latest first."""
 NEAR_MAX = 10
+"""Near matches that a diagnosis lists."""
 
 
 class Difference(Struct, frozen=True, kw_only=True):
@@ -42,24 +43,24 @@ class Near(Struct, frozen=True, kw_only=True):
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
     key: str
-    """What is compared first: a hash of type and payload, the same on every machine."""
+    """The wake key: a hash of type and payload, the same on every machine."""
     explanation: Explanation
     near: tuple[Near, ...] = ()
     """Nearest first."""
 
     @property
     def advice(self) -> str:
-        told = self.explanation
-        if told.starts or told.resumes:
-            return f"It starts {len(told.starts)} definition(s) and resumes {len(told.resumes)} bookmark(s)."
-        kept = f"It would be kept for {told.kept}." if told.kept else "It would be forgotten."
+        effect = self.explanation
+        if effect.starts or effect.resumes:
+            return f"It starts {len(effect.starts)} definition(s) and resumes {len(effect.resumes)} bookmark(s)."
+        kept = f"It would be kept for {effect.kept}." if effect.kept else "It would be dropped."
         if not self.near:
-            return f"Nothing waits for anything like it. {kept}"
+            return f"No trigger or bookmark is similar to it. {kept}"
         field = self.near[0].differs[0].path if self.near[0].differs else "nothing"
         return f"Nothing matches; the nearest {self.near[0].kind} differs in '{field}'. {kept}"
 
 
-class _Asked(Struct, frozen=True, kw_only=True):
+class _Sent(Struct, frozen=True, kw_only=True):
     type: str
     payload: Any
     correlation_id: str | None
@@ -76,18 +77,18 @@ async def diagnose(
     correlation_id: str | None = None,
     instance_id: str | None = None,
 ) -> Diagnosis:
-    """`name` and `key` are those of an event; other stimuli are matched by their payload."""
+    """Diagnose a stimulus. `name` and `key` belong to an event; other stimuli are matched by their payload."""
     if type == EVENT and name is None and isinstance(payload, Mapping) and isinstance(payload.get("event_name"), str):
         name, key = payload["event_name"], payload.get("key", key)
     explanation = await runtime.stimuli.explain(
         type, payload, name=name, key=key, correlation_id=correlation_id, instance_id=instance_id
     )
     compared = payload if name is None else {"event_name": name, **({} if key is None else {"key": key})}
-    asked = _Asked(type=type, payload=compared, correlation_id=correlation_id, instance_id=instance_id)
+    sent = _Sent(type=type, payload=compared, correlation_id=correlation_id, instance_id=instance_id)
     woken = set(explanation.resumes)
     found = [
         item
-        for item in [*[near async for near in _bookmarks(runtime, asked, woken)], *await _triggers(runtime, asked)]
+        for item in [*[near async for near in _bookmarks(runtime, sent, woken)], *await _triggers(runtime, sent)]
         if item.differs
     ]
     found.sort(key=lambda item: (len(item.differs), any(part.path == "type" for part in item.differs)))
@@ -98,9 +99,9 @@ async def diagnose(
     )
 
 
-async def _triggers(runtime: ManagedRuntime, asked: _Asked) -> list[Near]:
-    if asked.instance_id is not None:
-        return []  # triggers know no instances
+async def _triggers(runtime: ManagedRuntime, sent: _Sent) -> list[Near]:
+    if sent.instance_id is not None:
+        return []  # Triggers have no instance.
     return [
         Near(
             kind="trigger",
@@ -108,21 +109,21 @@ async def _triggers(runtime: ManagedRuntime, asked: _Asked) -> list[Near]:
             payload=item.payload,
             definition_id=item.definition_id,
             activity_id=item.activity_id,
-            differs=tuple(_differences(asked, item.type, item.payload)),
+            differs=tuple(_differences(sent, item.type, item.payload)),
         )
         for item in await runtime.triggers.list()
-        if _alike(asked.type, item.type)
+        if _alike(sent.type, item.type)
     ]
 
 
-async def _bookmarks(runtime: ManagedRuntime, asked: _Asked, woken: set[str]) -> Any:
-    names = [asked.instance_id] if asked.instance_id is not None else await _waiting(runtime)
+async def _bookmarks(runtime: ManagedRuntime, sent: _Sent, woken: set[str]) -> Any:
+    names = [sent.instance_id] if sent.instance_id is not None else await _waiting(runtime)
     for instance_id in names:
         for row in await runtime.store.bookmarks_of(runtime.tenant, instance_id):
-            if not _alike(asked.type, row.type) or f"{row.instance_id}#b{row.seq}" in woken:
+            if not _alike(sent.type, row.type) or f"{row.instance_id}#b{row.seq}" in woken:
                 continue
             payload = _read(row)
-            differs = [*_differences(asked, row.type, payload), *_addresses(asked, row)]
+            differs = [*_differences(sent, row.type, payload), *_addresses(sent, row)]
             yield Near(
                 kind="bookmark",
                 type=row.type,
@@ -139,7 +140,7 @@ async def _waiting(runtime: ManagedRuntime) -> list[str]:
             tenant=runtime.tenant,
             filter=InstanceFilter(statuses=("suspended", "running")),
             sort=InstanceSort.UPDATED,
-            limit=LOOKED_AT,
+            limit=SEARCHED_MAX,
         )
     )
     return [row.id for row in page.items]
@@ -152,14 +153,14 @@ def _alike(given: str, other: str) -> bool:
 def _read(row: BookmarkRow) -> Any:
     try:
         return read_payload(row.payload)
-    except HoldfastError:  # a value of a class that this process does not know
+    except HoldfastError:  # The class of a value is unknown in this process.
         return "(not readable here)"
 
 
-def _differences(asked: _Asked, type: str, payload: Any) -> Iterator[Difference]:
-    if asked.type != type:
-        yield Difference(path="type", waits_for=type, given=asked.type)
-    yield from _compared("payload", payload, asked.payload)
+def _differences(sent: _Sent, type: str, payload: Any) -> Iterator[Difference]:
+    if sent.type != type:
+        yield Difference(path="type", waits_for=type, given=sent.type)
+    yield from _compared("payload", payload, sent.payload)
 
 
 def _compared(path: str, waits_for: Any, given: Any) -> Iterator[Difference]:
@@ -170,6 +171,6 @@ def _compared(path: str, waits_for: Any, given: Any) -> Iterator[Difference]:
         yield Difference(path=path, waits_for=waits_for, given=given)
 
 
-def _addresses(asked: _Asked, row: BookmarkRow) -> Iterator[Difference]:
-    if asked.correlation_id is not None and row.correlation != correlation_key(asked.correlation_id):
-        yield Difference(path="correlation_id", waits_for="another one", given=asked.correlation_id)
+def _addresses(sent: _Sent, row: BookmarkRow) -> Iterator[Difference]:
+    if sent.correlation_id is not None and row.correlation != correlation_key(sent.correlation_id):
+        yield Difference(path="correlation_id", waits_for="another one", given=sent.correlation_id)

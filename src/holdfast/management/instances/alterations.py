@@ -73,8 +73,8 @@ class Alterations:
         who: str,
         why: str | None = None,
     ) -> AlterationPlan:
-        """Keep a plan; `run` begins it. A dry run keeps nothing: it says of every instance that fits what would become of
-        it (`fates`, `verdicts`), and moves none."""
+        """Store a plan; `run` begins it. A dry run stores and changes nothing: its plan has the fate of every instance that
+        matches (`fates`, `verdicts`)."""
         runtime, now = self._runtime, self._runtime.clock.now()
         statuses = tuple(status for status in filter.statuses or ALTERED if status in ALTERED)
         plan = AlterationPlan(
@@ -88,7 +88,7 @@ class Alterations:
             dry_run=dry_run,
         )
         if not statuses:
-            raise ExecutionError(f"None of {', '.join(filter.statuses)} can be altered. Ask for: {', '.join(ALTERED)}.")
+            raise ExecutionError(f"None of {', '.join(filter.statuses)} can be altered. Use: {', '.join(ALTERED)}.")
         if dry_run:
             return await self._tried(plan)
         plan = replace(plan, total=await runtime.store.count(runtime.tenant, plan.filter))
@@ -96,12 +96,12 @@ class Alterations:
         return plan
 
     async def run(self, plan_id: str) -> AlterationPlan:
-        """Begin a plan. Whichever node takes its pages works it off; asked again, it changes nothing."""
+        """Begin a plan. The nodes that claim its pages execute it. A repeated call changes nothing."""
         runtime, stored = self._runtime, await self._record(plan_id)
         plan, now = plan_of(stored), runtime.clock.now()
         if plan.page or plan.state is PlanState.COMPLETED:
             return plan
-        # If somebody was faster it is running; if we die here, whoever runs it again adds the row.
+        # If another call was first, the plan runs already. If this process dies here, the next call adds the row.
         plan = replace(plan, state=PlanState.RUNNING, updated=now)
         await runtime.store.put_record(record_of(plan, runtime.tenant, stored.version + 1))
         row = page_row(runtime.tenant, Page(plan=plan.id), now)
@@ -120,7 +120,7 @@ class Alterations:
         return row
 
     async def list(self, *, limit: int = 100, after: str | None = None) -> AlterationPage:
-        """Latest first."""
+        """Plans, latest first."""
         query = RecordQuery(tenant=self._runtime.tenant, kind=ALTERATION, limit=limit + 1, after=after or "")
         rows = await self._runtime.store.list_records(query)
         total = await self._runtime.store.count_records(query)
@@ -150,7 +150,7 @@ class Alterations:
             return error
 
     async def _verdict(self, item: InstanceSummary, plan: AlterationPlan, targets: Targets | HoldfastError) -> Verdict:
-        told: dict[str, Any] = {
+        subject: dict[str, Any] = {
             "instance_id": item.id,
             "definition_id": item.definition_id,
             "version": item.definition_version,
@@ -160,7 +160,7 @@ class Alterations:
                 raise targets
             _, live = await self._runtime.reader.live(self._runtime.key(item.id))
         except HoldfastError as error:
-            return Verdict(**told, fate=Fate.REFUSED, reasons=(str(error),))
+            return Verdict(**subject, fate=Fate.REFUSED, reasons=(str(error),))
         return verdict_of(live, plan.alterations, targets, OperatorRequest(plan.who, plan.why))
 
     async def _fitting(self, filter: InstanceFilter) -> AsyncIterator[InstanceSummary]:

@@ -84,7 +84,7 @@ async def fork(
 
 def _refuse(live: LiveInstance) -> None:
     if live.status in (Status.FINISHED, Status.CANCELED):
-        raise InstanceAtRest(live.id, live.status, remedy="There is nothing in it to go on with.")
+        raise InstanceAtRest(live.id, live.status, remedy="It has ended, so a copy could not continue.")
     children = [mark for mark in live.bookmarks.values() if mark.kind is BookmarkKind.CHILD]
     if live.status is Status.PENDING or live.effects or children:
         what = "has not begun" if live.status is Status.PENDING else "has effects or children under way"

@@ -39,18 +39,18 @@ PAGE = 100
 RETRIED = (Status.FAULTED.value, Status.SUSPENDED.value, Status.RUNNING.value)
 CANCELED = tuple(status.value for status in Status if status not in (Status.FINISHED, Status.CANCELED))
 DELETED = tuple(status.value for status in Status if status.at_rest)
-"""Statuses of those that a bulk verb can do something about."""
+"""Statuses of instances that the bulk actions retry, cancel and delete."""
 
 
 class Done(Struct, frozen=True, kw_only=True):
-    """What became of a verb."""
+    """The result of an action."""
 
     instance_id: str
     changed: bool
     """False: there was nothing to do."""
     status: str
     version: int
-    """Of the instance afterwards: lists can be asked to have seen it."""
+    """The version of the instance after the action: a list can be requested that includes it."""
 
 
 class Failure(Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class Failure(Struct, frozen=True, kw_only=True):
 class BulkDone(Struct, frozen=True, kw_only=True):
     changed: int = 0
     unchanged: int = 0
-    """Did not fit any more, or there was nothing to do."""
+    """Instances that did not match any more, or had nothing to do."""
     failed: tuple[Failure, ...] = ()
 
 
@@ -80,9 +80,9 @@ class Operators:
         who: str,
         why: str | None = None,
     ) -> Done:
-        """Run what failed again. With `inputs` (of an effect) it is a new execution with a key of its own (rule H3). A
-        faulted instance takes its place again, or is refused (rule M2). Raises `EffectHeld` where nothing failed and an
-        effect is held."""
+        """Run failed activities again. With `inputs` (of an effect) it is a new execution with its own key (rule H3). A faulted
+        instance takes its slot again, or is refused (rule M2). Raises `EffectHeld` if no activity failed and an effect is
+        held."""
         await self._check_slot(instance_id)
         done = await self._one(
             OperatorRetry(self._runtime.key(instance_id), OperatorRequest(who, why), activity_id, inputs)
@@ -92,7 +92,7 @@ class Operators:
         return done
 
     async def recover(self, instance_id: str, *, who: str, why: str | None = None) -> int:
-        """Somebody's word for effects that are held (`on_lost: hold`): they run again; how many."""
+        """Run held effects (`on_lost: hold`) again; returns their number."""
         await self._runtime.row(instance_id)
         request, held = OperatorRequest(who, why), await self._runtime.held_effects(instance_id)
         return sum(
@@ -102,7 +102,7 @@ class Operators:
     async def skip(
         self, instance_id: str, activity_id: str, *, outcome: Outcome = None, who: str, why: str | None = None
     ) -> Done:
-        """Pass over an activity that failed, waits or runs."""
+        """Skip an activity that failed, waits or runs."""
         await self._check_slot(instance_id)
         return await self._one(
             OperatorSkip(self._runtime.key(instance_id), OperatorRequest(who, why), activity_id, outcome)
@@ -134,14 +134,14 @@ class Operators:
         return (answer.result, answer.version) if answer.result is not None and answer.version else None
 
     async def cancel(self, instance_id: str, *, terminate: bool = False, who: str, why: str | None = None) -> Done:
-        """Cancel it and the children that it waits for. `terminate` runs neither `finally` nor compensations (rule M1)."""
+        """Cancel the instance and the children that it waits for. `terminate` skips `finally` and compensations (rule M1)."""
         return await self._one(
             OperatorCancel(self._runtime.key(instance_id), OperatorRequest(who, why), terminate=terminate)
         )
 
     async def delete(self, instance_id: str, *, terminate: bool = False, who: str, why: str | None = None) -> bool:
-        """Remove an instance at rest from every table; one that lives is refused, or terminated first. False if there is
-        none. The journal goes with it: the log says who deleted it."""
+        """Delete an ended instance from every table; False if there is none. A live instance is refused, or terminated first. Its
+        journal is deleted too, so the log records the operator."""
         if terminate:
             await self.cancel(instance_id, terminate=True, who=who, why=why)
         gone = await self._runtime.store.delete_instances(self._runtime.tenant, [instance_id])
@@ -150,10 +150,10 @@ class Operators:
             logger.info("instance %s was deleted by %s: %s", instance_id, who, why or "no reason given")
         return bool(gone)
 
-    # -- many ----------------------------------------------------------------------------------------------------------
+    # -- bulk ----------------------------------------------------------------------------------------------------------
 
     async def retry_all(self, filter: InstanceFilter, *, who: str, why: str | None = None) -> BulkDone:
-        """Retry all that fit and have failed activities."""
+        """Retry all instances that match and have failed activities."""
         request, query = OperatorRequest(who, why, filter), _narrowed(replace(filter, has_incidents=True), RETRIED)
         return await self._all(query, lambda instance_id: OperatorRetry(self._runtime.key(instance_id), request))
 
@@ -166,7 +166,7 @@ class Operators:
         )
 
     async def delete_all(self, filter: InstanceFilter, *, who: str, why: str | None = None) -> BulkDone:
-        """Delete all that fit and are at rest."""
+        """Delete all instances that match and have ended."""
         changed, unchanged, failed = 0, 0, list[Failure]()
         async for ids in self._pages(_narrowed(filter, DELETED)):
             for instance_id in ids:
@@ -185,21 +185,21 @@ class Operators:
         return await self._runtime.store.list_dead_letters(self._runtime.tenant, limit=limit, offset=offset)
 
     async def replay(self, ids: Sequence[str], *, who: str, why: str | None = None) -> int:
-        """Back to work as they were, attempts at 0; how many. One that was replayed already counts as none."""
+        """Restore the work rows with zero attempts; returns their number. Letters that were replayed before do not count."""
         letters = await self.letters(ids)
         count = await self._runtime.store.replay_dead_letters(self._runtime.tenant, list(ids))
         await self._note(letters, OperatorRequest(who, why), "replay dead letter")
         return count
 
     async def discard(self, ids: Sequence[str], *, who: str, why: str | None = None) -> int:
-        """Give them up; how many."""
+        """Delete dead letters; returns their number."""
         letters = await self.letters(ids)
         count = await self._runtime.store.delete_dead_letters(self._runtime.tenant, list(ids))
         await self._note(letters, OperatorRequest(who, why), "discard dead letter")
         return count
 
     async def letters(self, ids: Sequence[str]) -> list[DeadLetterRow]:
-        """Those of these ids that are there."""
+        """The dead letters of these ids that exist."""
         wanted, found, offset = set(ids), list[DeadLetterRow](), 0
         while page := await self.dead_letters(limit=PAGE, offset=offset):
             found += [letter for letter in page if letter.work.id in wanted]
@@ -209,14 +209,14 @@ class Operators:
         return found
 
     async def _note(self, letters: Sequence[DeadLetterRow], request: OperatorRequest, verb: str) -> None:
-        """For the journals of the instances that they concern, where those exist."""
+        """Journal the action in the instances of the letters, if they exist."""
         for letter in letters:
             if letter.work.instance_id is not None:
                 data = {"work": letter.work.id, "kind": letter.work.kind, "reason": letter.reason}
                 await self._answered(JournalNote(self._runtime.key(letter.work.instance_id), request, verb, **data))
             logger.info("%s %s by %s: %s", verb, letter.work.id, request.who, request.why or "no reason given")
 
-    # -- doing it ------------------------------------------------------------------------------------------------------
+    # -- helpers -------------------------------------------------------------------------------------------------------
 
     async def _one(self, job: Job) -> Done:
         changed = await self._answered(job)
@@ -241,7 +241,7 @@ class Operators:
         return BulkDone(changed=changed, unchanged=unchanged, failed=tuple(failed))
 
     async def _pages(self, filter: InstanceFilter | None) -> AsyncIterator[list[str]]:
-        """Ids of all that fit, by id: what is done to one page does not move the others."""
+        """Ids of all instances that match, sorted by id: changes to one page do not move the next ones."""
         cursor: str | None = None
         while filter is not None:
             query = InstanceQuery(
@@ -270,6 +270,6 @@ class Operators:
 
 
 def _narrowed(filter: InstanceFilter, statuses: tuple[str, ...]) -> InstanceFilter | None:
-    """The filter with only those statuses; None if it asks for others."""
+    """The filter limited to those statuses; None if it names only other statuses."""
     wanted = tuple(status for status in filter.statuses or statuses if status in statuses)
     return replace(filter, statuses=wanted) if wanted else None

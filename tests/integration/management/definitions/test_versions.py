@@ -201,7 +201,7 @@ async def test_a_workflow_that_is_used_is_part_of_its_users_content(cluster: Any
     assert again.content != published.content
     async with asyncio.timeout(5):
         await until(lambda: _says_two(second))
-    await second.definitions.reuse.refresh()
+    await second.definitions.as_activities.refresh()
     assert "PolitePart" in {name for name, _ in second.engine.registry.activity_types}
 
 
@@ -309,11 +309,11 @@ async def test_a_folder_with_mistakes_names_them_all(cluster: Any, tmp_path: Pat
     (tmp_path / "odd.yml").write_text("- a list", encoding="utf-8")
 
     with pytest.raises(DefinitionError) as refusal:
-        await FileProvider([tmp_path]).rehearse(runtime.definitions)
+        await FileProvider([tmp_path]).check(runtime.definitions)
 
     assert all(name in str(refusal.value) for name in ("broken.json", "odd.yml"))
     with pytest.raises(DefinitionError, match="no file or folder"):
-        await FileProvider([tmp_path / "nowhere"]).rehearse(runtime.definitions)
+        await FileProvider([tmp_path / "nowhere"]).check(runtime.definitions)
 
 
 async def until(ready: Callable[[], Awaitable[Any]]) -> None:

@@ -126,7 +126,7 @@ def test_the_settings_name_outlets() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"event_outlets": "somewhere"}, "is no address"),
+        ({"event_outlets": "somewhere"}, "is not an address"),
         ({"event_outlets": "ftp://x/y"}, "nothing here delivers to 'ftp://'"),
         ({"event_outlets": "http://x", "event_names": "instance.born"}, "there is no event 'instance.born'"),
     ],

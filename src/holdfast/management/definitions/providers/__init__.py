@@ -1,4 +1,4 @@
-"""Where definitions come from besides the store: code of this process, and files."""
+"""Sources of definitions besides the store: code of this process, and files."""
 
 from __future__ import annotations
 
