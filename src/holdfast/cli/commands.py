@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from holdfast import __version__
-from holdfast.cli.failures import plain_words
-from holdfast.cli.suggestions import Guessing
+from holdfast.cli.failures import friendly_errors
+from holdfast.cli.suggestions import SuggestingGroup
 
 COMMANDS = {
     "run": "Run a workflow: a file or module:name.",
@@ -42,7 +42,7 @@ COMMANDS = {
 (with an underscore where Python has taken the name)."""
 
 
-class Commands(Guessing):
+class Commands(SuggestingGroup):
     """Imports a command when it is called: `holdfast --help` needs none of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -65,7 +65,7 @@ class Commands(Guessing):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
-        with plain_words():
+        with friendly_errors():
             return super().invoke(ctx)
 
 

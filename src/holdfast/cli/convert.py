@@ -41,13 +41,13 @@ def convert(
 
     from holdfast.cli.documents import write_file
     from holdfast.cli.engines import make_engine
-    from holdfast.cli.sources import open_source, read_source, refusing
+    from holdfast.cli.sources import open_source, read_source, with_place
     from holdfast.cli.tables import show_json, show_problems
     from holdfast.elsa import is_elsa
 
     source = open_source(workflow)
     from_elsa = isinstance(source.workflow, dict) and is_elsa(source.workflow)
-    with refusing(source.place):
+    with with_place(source.place):
         engine = make_engine(activity_modules)
         definition, problems = read_source(source, engine)
         _refuse_unread(source.place, definition, problems, from_elsa=from_elsa)

@@ -8,13 +8,13 @@ import click
 
 from holdfast.cli.connection import Target, ask, target_options
 from holdfast.cli.options import json_option
-from holdfast.cli.suggestions import Guessing
+from holdfast.cli.suggestions import SuggestingGroup
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 
-@click.group("dead-letters", cls=Guessing, epilog="\b\nExample:\n  holdfast dead-letters replay ID")
+@click.group("dead-letters", cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast dead-letters replay ID")
 def dead_letters() -> None:
     """List, replay and discard work that failed for good."""
 
@@ -52,7 +52,7 @@ def replay(ctx: click.Context, ids: tuple[str, ...], target: Target) -> None:
     async def work(client: Client) -> t.Done:
         return await client.dead_letters.replay(ids)
 
-    ctx.exit(_told("replayed", ask(target, work)))
+    ctx.exit(_report("replayed", ask(target, work)))
 
 
 @dead_letters.command("discard")
@@ -65,10 +65,10 @@ def discard(ctx: click.Context, ids: tuple[str, ...], target: Target) -> None:
     async def work(client: Client) -> t.Done:
         return await client.dead_letters.discard(ids)
 
-    ctx.exit(_told("discarded", ask(target, work)))
+    ctx.exit(_report("discarded", ask(target, work)))
 
 
-def _told(verb: str, done: t.Done) -> int:
+def _report(verb: str, done: t.Done) -> int:
     """Exit code 1 if one of them was not there."""
     click.echo(f"{done.count} {verb}")
     for name in done.missing:

@@ -8,13 +8,13 @@ import click
 
 from holdfast.cli.connection import Target, ask, hint_at_worker, target_options
 from holdfast.cli.options import json_option, output_option
-from holdfast.cli.suggestions import Guessing
+from holdfast.cli.suggestions import SuggestingGroup
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 
-@click.group(cls=Guessing, epilog="\b\nExample:\n  holdfast definitions publish order-approval")
+@click.group(cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast definitions publish order-approval")
 def definitions() -> None:
     """List, print, publish, retract and delete definitions; start instances of them."""
 

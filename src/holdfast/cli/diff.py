@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
 
 _MARKS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
-_LISTED = 50
-_VERSIONS = 1_000
-_LONGEST = 72
+_INSTANCES_MAX = 50
+_VERSIONS_MAX = 1_000
+_VALUE_LENGTH_MAX = 72
 
 
 @click.command(epilog="\b\nExample:\n  holdfast diff shop:fulfil --store sqlite:///holdfast.db")
@@ -42,13 +42,13 @@ def diff(workflow: str, other: str | None, store: str | None, as_json: bool, act
     engine = make_engine(activity_modules)
     definition = runnable(open_source(workflow), engine)
     if other is not None:
-        told = _compared(definition, runnable(open_source(other), engine), f"{workflow} → {other}")
+        changes = _compared(definition, runnable(open_source(other), engine), f"{workflow} → {other}")
     else:
-        told = asyncio.run(_against_store(engine, store, definition))
+        changes = asyncio.run(_against_store(engine, store, definition))
     if as_json:
-        show_json(told)
+        show_json(changes)
     else:
-        for line in _lines(told):
+        for line in _lines(changes):
             click.echo(line)
 
 
@@ -82,10 +82,10 @@ async def _stored(store: Store, definition: Definition) -> dict[str, Any]:
     else:
         return {"title": f"{definition.id}: not in the store yet", "changes": None, "instances": []}
     before = await _definition(store, label.content)
-    told = _compared(before, definition, f"{definition.id}: version {label.version} → the code")
-    told["version"] = label.version
-    told["instances"] = [item async for item in _instances(store, definition)]
-    return told
+    changes = _compared(before, definition, f"{definition.id}: version {label.version} → the code")
+    changes["version"] = label.version
+    changes["instances"] = [item async for item in _instances(store, definition)]
+    return changes
 
 
 async def _definition(store: Store, content: str) -> Definition:
@@ -109,9 +109,9 @@ async def _instances(store: Store, definition: Definition) -> AsyncIterator[dict
     from holdfast.model.stored import DEFAULT_TENANT
 
     live = tuple(item.value for item in Status if not item.at_rest)
-    query = InstanceQuery(filter=InstanceFilter(definition_ids=(definition.id,), statuses=live), limit=_LISTED)
+    query = InstanceQuery(filter=InstanceFilter(definition_ids=(definition.id,), statuses=live), limit=_INSTANCES_MAX)
     labels, _ = await store.list_versions(
-        DEFAULT_TENANT, DefinitionQuery(which=Which.ALL, definition_ids=(definition.id,), limit=_VERSIONS)
+        DEFAULT_TENANT, DefinitionQuery(which=Which.ALL, definition_ids=(definition.id,), limit=_VERSIONS_MAX)
     )
     versions = {label.content: label.version for label in labels}
     known: dict[str, DefinitionDiff] = {}
@@ -134,9 +134,9 @@ async def _instances(store: Store, definition: Definition) -> AsyncIterator[dict
 # -- as text -----------------------------------------------------------------------------------------------------------
 
 
-def _lines(told: dict[str, Any]) -> Iterator[str]:
-    yield told["title"]
-    changes = told["changes"]
+def _lines(changes: dict[str, Any]) -> Iterator[str]:
+    yield changes["title"]
+    changes = changes["changes"]
     if changes is None:
         return
     if not any(changes.values()):
@@ -153,9 +153,9 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             yield f"{_MARKS[item['change']]} {kind[:-1]} {item['name']}"
             yield from _fields(item["fields"])
     yield from _fields(changes["settings"])
-    if told["instances"]:
-        yield f"{len(told['instances'])} live instances stay on the version that they started with:"
-        for item in told["instances"]:
+    if changes["instances"]:
+        yield f"{len(changes['instances'])} live instances stay on the version that they started with:"
+        for item in changes["instances"]:
             places = ", ".join(_place(place) for place in item["waits_at"]) or "nothing"
             yield f"  {item['id']}  version {item['version']}  {item['status']}, waits at {places}"
 
@@ -181,4 +181,4 @@ def _short(value: Any) -> str:
     else:
         text = json.dumps(value, ensure_ascii=False)
     line = " ".join(str(text).split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+    return line if len(line) <= _VALUE_LENGTH_MAX else line[: _VALUE_LENGTH_MAX - 1] + "…"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.options import activities_option, json_option, store_option
-from holdfast.cli.suggestions import Guessing
+from holdfast.cli.suggestions import SuggestingGroup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from holdfast.management.doctor import Finding
     from holdfast.management.runtime import ManagedRuntime
 
-ILL = 1
+PROBLEMS_FOUND = 1
 store = store_option("Which store; the setting `store` if it is not given.")
 as_json = json_option("Print the findings as JSON.")
 
 
 @click.group(
-    cls=Guessing,
+    cls=SuggestingGroup,
     invoke_without_command=True,
     epilog="\b\nExample:\n  holdfast doctor --store sqlite:///holdfast.db\n  holdfast doctor instance 5Q0XK2…",
 )
@@ -124,4 +124,4 @@ def _show(found: Sequence[Finding], *, as_json: bool) -> int:
     else:
         rows = [(str(item.level), item.subject, item.message, item.remedy) for item in found]
         show_table(("", "what", "finding", "remedy"), rows)
-    return ILL if any(item.level == "wrong" for item in found) else 0
+    return PROBLEMS_FOUND if any(item.level == "wrong" for item in found) else 0

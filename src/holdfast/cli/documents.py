@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from holdfast.cli.failures import BadInput
 
 STDIN = "-"
-LARGEST = 100_000_000
+FILE_BYTES_MAX = 100_000_000
 """Bytes of a file that is read: a device gives for ever, and no definition or input is that large."""
 
 
@@ -57,12 +57,12 @@ def read_text(path: str) -> str:
 
 def _raw(path: str) -> bytes:
     if path == STDIN:
-        raw = sys.stdin.buffer.read(LARGEST + 1)
+        raw = sys.stdin.buffer.read(FILE_BYTES_MAX + 1)
     else:
         with Path(path).open("rb") as file:
-            raw = file.read(LARGEST + 1)
-    if len(raw) > LARGEST:
-        raise ValueError(f"it is larger than {LARGEST:,} bytes")
+            raw = file.read(FILE_BYTES_MAX + 1)
+    if len(raw) > FILE_BYTES_MAX:
+        raise ValueError(f"it is larger than {FILE_BYTES_MAX:,} bytes")
     return raw
 
 

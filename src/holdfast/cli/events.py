@@ -8,14 +8,14 @@ import click
 
 from holdfast.cli.connection import Target, ask, hint_at_worker, target_options
 from holdfast.cli.options import json_option
-from holdfast.cli.suggestions import Guessing
+from holdfast.cli.suggestions import SuggestingGroup
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 
 @click.group(
-    cls=Guessing, epilog='\b\nExample:\n  holdfast events send Approved --event-key 4711 --payload \'{"by": "ann"}\''
+    cls=SuggestingGroup, epilog='\b\nExample:\n  holdfast events send Approved --event-key 4711 --payload \'{"by": "ann"}\''
 )
 def events() -> None:
     """Send events; list those that expired."""

@@ -41,8 +41,8 @@ EXTRAS = {
 }
 """Packages that come with an extra, by the name that they are imported by."""
 
-_LONG = re.compile(r"\S{400,}")
-_SHOWN = 60
+_LONG_WORD = re.compile(r"\S{400,}")
+_ECHOED_LENGTH_MAX = 60
 """Characters of what was typed that an error repeats."""
 
 BAD_INPUT = 2
@@ -90,7 +90,7 @@ class BadDocuments(BadInput):
 
 
 @contextmanager
-def plain_words() -> Iterator[None]:
+def friendly_errors() -> Iterator[None]:
     """Errors that reach the top, as click shows them."""
     try:
         yield
@@ -101,7 +101,7 @@ def plain_words() -> Iterator[None]:
         click.echo("Interrupted.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except UnicodeEncodeError as error:  # an argument as the shell handed it over; nothing of ours is half a character
-        shown = ascii(error.object[:_SHOWN])
+        shown = ascii(error.object[:_ECHOED_LENGTH_MAX])
         raise BadInput(f"{shown} is not UTF-8, so nothing can have that name. Write it again, in UTF-8.") from error
     except OSError as error:
         raise _lost_output(error) from error
@@ -117,14 +117,14 @@ def plain_words() -> Iterator[None]:
             remedy = f"pip install 'holdfast[{EXTRAS[error.name]}]'"
             raise BadInput(f"This command needs the package '{error.name}'. Install it with: {remedy}") from error
         click.echo(
-            f"Error: This is a bug of Holdfast, please report it: {in_words(error)} ({place_of(error)})", err=True
+            f"Error: This is a bug of Holdfast, please report it: {one_line(error)} ({place_of(error)})", err=True
         )
         raise click.exceptions.Exit(OUR_BUG) from error
 
 
 def shortened(message: str) -> str:
     """Without the middle of words that nobody reads to their end, such as a document given in place of a file's name."""
-    return _LONG.sub(lambda found: f"{found[0][:200]}…{found[0][-20:]}", message)
+    return _LONG_WORD.sub(lambda found: f"{found[0][:200]}…{found[0][-20:]}", message)
 
 
 def as_bad_input(error: HoldfastError, place: str = "The input") -> BadInput:
@@ -133,7 +133,7 @@ def as_bad_input(error: HoldfastError, place: str = "The input") -> BadInput:
     return BadDocument(place, problems) if problems else BadInput(str(error))
 
 
-def in_words(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """`KeyError: 'x'`, on one line."""
     text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -21,13 +21,13 @@ def graph(workflow: str, drawing: str | None, output: str | None, activity_modul
     """Draw a definition as Mermaid text or as SVG. What could not be read is reported on stderr and not drawn."""
     from holdfast.cli.documents import write_file
     from holdfast.cli.engines import make_engine
-    from holdfast.cli.sources import open_source, read_source, refusing
+    from holdfast.cli.sources import open_source, read_source, with_place
     from holdfast.cli.tables import show_problems
     from holdfast.model.diagram import to_mermaid, to_svg
 
     source = open_source(workflow)
     engine = make_engine(activity_modules)
-    with refusing(source.place):
+    with with_place(source.place):
         definition, problems = read_source(source, engine)
     if definition is None:
         raise BadDocument(source.place, problems)

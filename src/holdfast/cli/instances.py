@@ -9,7 +9,7 @@ import click
 from holdfast.cli.connection import UNAUTHORIZED, Target, ask, hint_at_worker, target_options
 from holdfast.cli.moments import fork, moments, skip, why_option
 from holdfast.cli.options import json_option
-from holdfast.cli.suggestions import Guessing
+from holdfast.cli.suggestions import SuggestingGroup
 from holdfast.cli.watch import watch_option, watched
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from holdfast.client import Client, types as t
 
-MANY = 20
+LIST_LIMIT = 20
 STATUSES = ("pending", "running", "suspended", "finished", "faulted", "canceled")
 
 
 @click.group(
-    cls=Guessing, epilog="\b\nExample:\n  holdfast instances list --status faulted --server http://127.0.0.1:8600"
+    cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast instances list --status faulted --server http://127.0.0.1:8600"
 )
 def instances() -> None:
     """Find, read, cancel, retry, recover, resume, skip, fork and delete instances."""
@@ -41,7 +41,7 @@ for _command in (moments, fork, skip):
 @click.option("--search", help="A part of the id, name or correlation id.")
 @click.option("--incidents", is_flag=True, help="Only those with open incidents.")
 @click.option("--sort", default="-created", show_default=True, help="A column; with '-' in front, downwards.")
-@click.option("--limit", default=MANY, show_default=True)
+@click.option("--limit", default=LIST_LIMIT, show_default=True)
 @target_options
 @json_option("Print a JSON list.")
 @watch_option

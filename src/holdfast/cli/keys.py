@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.options import json_option, store_option
-from holdfast.cli.suggestions import Guessing
+from holdfast.cli.suggestions import SuggestingGroup
 
 if TYPE_CHECKING:
     from holdfast.identity.accounts import Accounts
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 store = store_option("Which store; the setting `store` if it is not given.")
 
 
-@click.group(cls=Guessing, epilog="\b\nExample:\n  holdfast keys add 'nightly import' --role operator --days 90")
+@click.group(cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast keys add 'nightly import' --role operator --days 90")
 def keys() -> None:
     """List, add and remove API keys."""
 

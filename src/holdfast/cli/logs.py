@@ -26,7 +26,7 @@ def log_options(function: F) -> F:
     return function
 
 
-class Discreet(logging.Filter):
+class CredentialFilter(logging.Filter):
     """Addresses that hold credentials (`/api/live?token=…`, links that resume) are written without them."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -47,7 +47,7 @@ def set_up_logs(settings: Settings, form: str | None, level: str | None) -> Call
         handler.setFormatter(JsonFormatter())
     else:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    handler.addFilter(Discreet())
+    handler.addFilter(CredentialFilter())
     logging.basicConfig(level=number, handlers=[handler], force=True)
     # Below that it writes every header of a socket, those that say who asks included.
     logging.getLogger("uvicorn.error").setLevel(max(number, logging.INFO))

@@ -6,7 +6,7 @@ import click
 
 from holdfast.cli.options import json_option, store_option
 
-BEHIND = 1
+MIGRATIONS_PENDING = 1
 
 
 @click.command(epilog="\b\nExample:\n  holdfast migrate --store postgresql://localhost/holdfast --check")
@@ -34,4 +34,4 @@ def migrate(ctx: click.Context, store: str | None, check: bool, as_json: bool) -
             click.echo(f"pending {name}")
         if not report.applied and not report.pending:
             click.echo(f"up to date, schema {report.schema}")
-    ctx.exit(BEHIND if check and report.pending else 0)
+    ctx.exit(MIGRATIONS_PENDING if check and report.pending else 0)

@@ -13,7 +13,7 @@ import msgspec
 from holdfast.cli.tables import show_json, show_table
 from holdfast.client import types as t
 
-WIDE = 80
+VALUE_LENGTH_MAX = 80
 
 
 def moment(at: datetime | None) -> str:
@@ -21,7 +21,7 @@ def moment(at: datetime | None) -> str:
     return "" if at is None else f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-def plain(value: Any, wide: int = WIDE) -> str:
+def plain(value: Any, wide: int = VALUE_LENGTH_MAX) -> str:
     """A value on one line, cut where it is long."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= wide else text[: wide - 1] + "…"

@@ -12,7 +12,7 @@ import msgspec
 
 from holdfast import __version__
 from holdfast.cli.failures import BadInput
-from holdfast.cli.probe_server import Answers, Probe, Question, Reply
+from holdfast.cli.probe_server import Answers, Probe, ProbeRequest, Reply
 from holdfast.cli.sockets import listen
 from holdfast.engine.worker import Worker
 from holdfast.management.health import why_unready
@@ -66,18 +66,18 @@ def _metrics(worker: Worker) -> Metrics | None:
 
 
 def _answers(worker: Worker, metrics: Metrics | None) -> Answers:
-    async def live(_: Question) -> Reply:
+    async def live(_: ProbeRequest) -> Reply:
         return _health([])
 
-    async def ready(_: Question) -> Reply:
+    async def ready(_: ProbeRequest) -> Reply:
         return _health(await _why_unready(worker))
 
-    async def figures(question: Question) -> Reply:
+    async def figures(request: ProbeRequest) -> Reply:
         if metrics is None:
             return Reply(HTTPStatus.NOT_IMPLEMENTED, NO_PROMETHEUS)
         if not worker.is_open:
             return Reply(HTTPStatus.SERVICE_UNAVAILABLE, b"The worker has not started, or it has ended.\n")
-        body, kind = await metrics.written(question.headers.get("accept", ""))
+        body, kind = await metrics.written(request.headers.get("accept", ""))
         return Reply(HTTPStatus.OK, body, kind)
 
     return {"/health": live, "/health/live": live, "/health/ready": ready, "/metrics": figures}

@@ -1,4 +1,4 @@
-"""The smallest HTTP server that Kubernetes and Prometheus need: one question per connection, from the standard library alone.
+"""The smallest HTTP server that Kubernetes and Prometheus need: one request per connection, from the standard library alone.
 
 Whoever reaches it may be broken or mean: a head is bounded in size and time, connections in number, and what is no plain GET or
 HEAD is refused. A worker goes on whatever is sent here.
@@ -18,11 +18,11 @@ from msgspec import Struct
 
 logger = logging.getLogger("holdfast")
 
-HEAD_MAX = 8_192
-HEAD_TIME = 5.0
-"""Seconds until a question must have come."""
-ANSWER_TIME = 10.0
-SEND_TIME = 5.0
+HEAD_BYTES_MAX = 8_192
+HEAD_TIMEOUT = 5.0
+"""Seconds until a request must have come."""
+ANSWER_TIMEOUT = 10.0
+SEND_TIMEOUT = 5.0
 CONNECTIONS_MAX = 64
 TEXT = "text/plain; charset=utf-8"
 
@@ -36,31 +36,31 @@ class Reply(Struct, frozen=True):
     kind: str = TEXT
 
 
-class Question(Struct, frozen=True):
+class ProbeRequest(Struct, frozen=True):
     method: str
     path: str
     headers: Mapping[str, str]
 
 
-Answers = Mapping[str, Callable[[Question], Awaitable[Reply]]]
+Answers = Mapping[str, Callable[[ProbeRequest], Awaitable[Reply]]]
 """By path."""
 
 
-class Refused(Exception):
+class MalformedRequest(Exception):
     """It is no request of HTTP/1."""
 
 
-def read_question(head: bytes) -> Question:
+def read_request(head: bytes) -> ProbeRequest:
     """From everything up to the empty line."""
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     asked = _LINE.fullmatch(first)
     fields = [_FIELD.fullmatch(line) for line in lines]
     if asked is None or not all(fields):
-        raise Refused
+        raise MalformedRequest
     headers = {found[1].decode().lower(): found[2].decode("latin-1").strip() for found in fields if found}
     if asked[3] == b"1" and "host" not in headers:
-        raise Refused
-    return Question(asked[1].decode(), asked[2].decode().partition("?")[0], headers)
+        raise MalformedRequest
+    return ProbeRequest(asked[1].decode(), asked[2].decode().partition("?")[0], headers)
 
 
 class Probe:
@@ -74,7 +74,7 @@ class Probe:
 
     async def __aenter__(self) -> Self:
         for bound in self._sockets:
-            self._servers.append(await asyncio.start_server(self._connected, sock=bound, limit=HEAD_MAX))
+            self._servers.append(await asyncio.start_server(self._connected, sock=bound, limit=HEAD_BYTES_MAX))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -96,7 +96,7 @@ class Probe:
         writer.transport.set_write_buffer_limits(0)  # So that `drain` waits until all of it has left.
         try:
             reply, method = await self._reply(reader)
-            async with asyncio.timeout(SEND_TIME):
+            async with asyncio.timeout(SEND_TIMEOUT):
                 writer.write(written(reply, method))
                 await writer.drain()
             writer.close()
@@ -108,29 +108,29 @@ class Probe:
 
     async def _reply(self, reader: asyncio.StreamReader) -> tuple[Reply, str]:
         try:
-            async with asyncio.timeout(HEAD_TIME):
-                question = read_question(await reader.readuntil(b"\r\n\r\n"))
+            async with asyncio.timeout(HEAD_TIMEOUT):
+                request = read_request(await reader.readuntil(b"\r\n\r\n"))
         except asyncio.LimitOverrunError:
             return Reply(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE), ""
         except TimeoutError:
             return Reply(HTTPStatus.REQUEST_TIMEOUT), ""
-        except (Refused, asyncio.IncompleteReadError):
+        except (MalformedRequest, asyncio.IncompleteReadError):
             return Reply(HTTPStatus.BAD_REQUEST), ""
-        return await self._answer(question), question.method
+        return await self._answer(request), request.method
 
-    async def _answer(self, question: Question) -> Reply:
-        answer = self._answers.get(question.path)
+    async def _answer(self, request: ProbeRequest) -> Reply:
+        answer = self._answers.get(request.path)
         if answer is None:
             return Reply(HTTPStatus.NOT_FOUND)
-        if question.method not in {"GET", "HEAD"}:
+        if request.method not in {"GET", "HEAD"}:
             return Reply(HTTPStatus.METHOD_NOT_ALLOWED)
         try:
-            async with asyncio.timeout(ANSWER_TIME):
-                return await answer(question)
+            async with asyncio.timeout(ANSWER_TIMEOUT):
+                return await answer(request)
         except TimeoutError:
-            return Reply(HTTPStatus.SERVICE_UNAVAILABLE, f"No answer within {ANSWER_TIME:.0f} s.\n".encode())
+            return Reply(HTTPStatus.SERVICE_UNAVAILABLE, f"No answer within {ANSWER_TIMEOUT:.0f} s.\n".encode())
         except Exception:
-            logger.exception("The probe could not answer %s; the worker goes on.", question.path)
+            logger.exception("The probe could not answer %s; the worker goes on.", request.path)
             return Reply(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.function import FunctionActivity
 from holdfast.authoring.workflow import Workflow
-from holdfast.cli.failures import BadInput, in_words, place_of
+from holdfast.cli.failures import BadInput, one_line, place_of
 from holdfast.errors import HoldfastError
 from holdfast.model.definition import Definition
 
@@ -170,7 +170,7 @@ def _call(function: Callable[..., Any], reference: str) -> Any:
 
 
 def _broken(name: str, error: BaseException, doing: str = "Importing") -> str:
-    return f"{doing} '{name}' failed: {in_words(error)} ({place_of(error)}). Correct it there."
+    return f"{doing} '{name}' failed: {one_line(error)} ({place_of(error)}). Correct it there."
 
 
 def _a_kind(value: Any) -> str:

@@ -17,7 +17,7 @@ _COLOURS = {Status.FINISHED: "green", Status.SUSPENDED: "yellow", Status.FAULTED
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RunLocation:
     """Where a run is kept, as options of the commands that go on with it."""
 
     resume: str
@@ -66,7 +66,7 @@ def _bookmark(item: Bookmark) -> dict[str, Any]:
     }
 
 
-def summarize(result: RunResult, kept: Kept | None) -> None:
+def summarize(result: RunResult, kept: RunLocation | None) -> None:
     """On stderr, so that stdout is what the workflow wrote. Away from a terminal, nothing is said of a plain success."""
     if result.status is Status.FINISHED and not result.incidents and not sys.stderr.isatty():
         return
@@ -75,7 +75,7 @@ def summarize(result: RunResult, kept: Kept | None) -> None:
     for name, value in result.outputs.items():
         click.echo(f"  output {name} = {json.dumps(shown(value), ensure_ascii=False)}", err=True)
     for incident in result.incidents:
-        click.echo(f"  incident {_told(incident)}", err=True)
+        click.echo(f"  incident {_incident_line(incident)}", err=True)
     for bookmark in result.bookmarks:
         click.echo(f"  waits at {described(bookmark)}", err=True)
     remedy = _remedy(result, kept)
@@ -91,13 +91,13 @@ def described(bookmark: Bookmark) -> str:
     return f"{bookmark.id}: {bookmark.name}{payload} (activity {bookmark.activity_id}{due})"
 
 
-def _told(incident: Incident) -> str:
+def _incident_line(incident: Incident) -> str:
     place = f"{incident.activity_id}: " if incident.activity_id else ""
     source = f" ({incident.source})" if incident.source else ""
     return f"{place}{incident.type}: {incident.message}{source}"
 
 
-def _remedy(result: RunResult, kept: Kept | None) -> str:
+def _remedy(result: RunResult, kept: RunLocation | None) -> str:
     if kept is None and result.bookmarks:
         due = any(item.due for item in result.bookmarks)
         return (

@@ -19,7 +19,7 @@ from holdfast.cli.options import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from holdfast.cli.terminal_run import LinePrinter, Wishes
+    from holdfast.cli.terminal_run import LinePrinter, RunOptions
     from holdfast.model.instance import Bookmark
     from holdfast.runtime.result import RunResult
 
@@ -64,30 +64,30 @@ def resume(
     from holdfast.cli.existing_store import existing
     from holdfast.cli.inputs import read_payload
     from holdfast.cli.sources import open_source
-    from holdfast.cli.terminal_run import LinePrinter, Wishes
+    from holdfast.cli.terminal_run import LinePrinter, RunOptions
 
     if (state is None) == (store is None) or (instance is None) != (store is None):
         raise BadInput("Missing option '--state', or INSTANCE and '--store'. Say what to resume.")
     payload = read_payload(given)
     if auto_resume and given is None:
         payload = {}
-    wishes = Wishes(state, as_json, auto_resume, wait)
+    options = RunOptions(state, as_json, auto_resume, wait)
     printer = LinePrinter()
     if state is not None:
         if others or activity_modules:
             raise BadInput("A state file names its workflows and activities itself. Leave --with and --activities out.")
-        chosen = Chosen(bookmark, payload, is_given=given is not None)
-        ctx.exit(_from_file(state, chosen, wishes, printer))
+        chosen = BookmarkChoice(bookmark, payload, is_given=given is not None)
+        ctx.exit(_from_file(state, chosen, options, printer))
     assert instance is not None
     assert store is not None
     existing(store)
     engine = make_engine(activity_modules, map(open_source, others))
     wanted = stored_run.Wanted(instance, bookmark, payload, is_given=given is not None)
     place = stored_run.Place(store, activity_modules, others)
-    ctx.exit(stored_run.resume(engine, place, wanted, printer, wishes))
+    ctx.exit(stored_run.resume(engine, place, wanted, printer, options))
 
 
-class Chosen(NamedTuple):
+class BookmarkChoice(NamedTuple):
     bookmark: str | None
     payload: object
     is_given: bool
@@ -99,28 +99,28 @@ def waits_for_time(waiting: RunResult) -> bool:
     return bool(waiting.bookmarks) and all(item.due is not None for item in waiting.bookmarks)
 
 
-def tell_early(bookmark: Bookmark, now: datetime) -> None:
+def warn_if_early(bookmark: Bookmark, now: datetime) -> None:
     """A timer that is cut short is told: perhaps somebody meant to wait."""
     if bookmark.due is not None and bookmark.due > now:
         due = bookmark.due.isoformat(timespec="seconds")
         click.echo(f"Resumed before its time: {bookmark.id} is due {due}. With --wait it is waited for.", err=True)
 
 
-def _from_file(state: str, wanted: Chosen, wishes: Wishes, printer: LinePrinter) -> int:
+def _from_file(state: str, wanted: BookmarkChoice, options: RunOptions, printer: LinePrinter) -> int:
     from holdfast.cli import statefile
     from holdfast.cli.documents import refuse_unwritable
     from holdfast.cli.terminal_run import drive
 
     refuse_unwritable(state)
     engine, kept, waiting = statefile.load(state)
-    if wishes.wait and wanted.bookmark is None and not wanted.is_given and waits_for_time(waiting):
-        return drive(engine, engine.runner.wait_out(waiting, on_line=printer), printer, kept, wishes)
-    any_will_do = wishes.auto_resume and not wanted.is_given
+    if options.wait and wanted.bookmark is None and not wanted.is_given and waits_for_time(waiting):
+        return drive(engine, engine.runner.wait_out(waiting, on_line=printer), printer, kept, options)
+    any_will_do = options.auto_resume and not wanted.is_given
     chosen = choose(waiting, wanted.bookmark, f"The run in '{state}'", any_will_do=any_will_do)
-    if not wishes.auto_resume:
-        tell_early(chosen, engine.clock.now())
-    burst = engine.runner.resume(waiting, chosen, wanted.payload, wait=wishes.wait, on_line=printer)
-    return drive(engine, burst, printer, kept, wishes)
+    if not options.auto_resume:
+        warn_if_early(chosen, engine.clock.now())
+    burst = engine.runner.resume(waiting, chosen, wanted.payload, wait=options.wait, on_line=printer)
+    return drive(engine, burst, printer, kept, options)
 
 
 def choose(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.persistence.archive import RetentionReport
 
 STATUSES = ("finished", "canceled", "faulted")
-LIMIT = 10_000
+INSTANCES_MAX = 10_000
 
 
 @click.command(
@@ -48,7 +48,7 @@ LIMIT = 10_000
     "--archive", metavar="FILE", help="Append them to this file of JSON lines first; compressed if it ends in .gz."
 )
 @click.option("--tenant", default="", metavar="ID", help="Of this tenant; of the default one, if not given.")
-@click.option("--limit", type=click.IntRange(min=1), default=LIMIT, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(min=1), default=INSTANCES_MAX, show_default=True, help="At most so many.")
 @click.option("--check", is_flag=True, help="Change nothing; say how many would go.")
 @store_option("Which store; the setting `store` if it is not given.")
 @json_option("Print the figures as JSON.")
@@ -81,7 +81,7 @@ def retire(
     if as_json:
         show_json({"expired": found} if isinstance(found, int) else _figures(found))
     else:
-        click.echo(f"{_instances(found)} would go" if isinstance(found, int) else _told(found, archive))
+        click.echo(f"{_instances(found)} would go" if isinstance(found, int) else _summary(found, archive))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _figures(report: RetentionReport) -> dict[str, int]:
     return {"deleted": report.deleted, "archived": report.archived, "kept": report.kept}
 
 
-def _told(report: RetentionReport, archive: str | None) -> str:
+def _summary(report: RetentionReport, archive: str | None) -> str:
     archived = f", archived in {archive}" if archive is not None and report.archived else ""
     kept = f"; {_instances(report.kept)} came back to life meanwhile and stayed" if report.kept else ""
     return f"{_instances(report.deleted)} gone{archived}{kept}"

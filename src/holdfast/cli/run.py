@@ -56,8 +56,8 @@ def run(
     from holdfast.cli import statefile, stored_run
     from holdfast.cli.engines import make_engine
     from holdfast.cli.inputs import read_inputs
-    from holdfast.cli.sources import modules_of, open_source, publishable, refusing
-    from holdfast.cli.terminal_run import LinePrinter, Wishes, drive
+    from holdfast.cli.sources import modules_of, open_source, publishable, with_place
+    from holdfast.cli.terminal_run import LinePrinter, RunOptions, drive
 
     inputs = read_inputs(given)
     if state is not None and store is not None:
@@ -70,15 +70,15 @@ def run(
     for other in kept.others:
         publishable(other, engine)
     printer = LinePrinter()
-    wishes = Wishes(state, as_json, auto_resume, wait)
+    options = RunOptions(state, as_json, auto_resume, wait)
     if store is not None:
-        with refusing("--input"):
+        with with_place("--input"):
             start = stored_run.Start(definition, inputs, correlation_id, flowchart_mode)
             place = stored_run.Place(store, (*modules_of(kept.workflow), *activity_modules), others)
-            ctx.exit(stored_run.run(engine, place, start, printer, wishes))
+            ctx.exit(stored_run.run(engine, place, start, printer, options))
     burst = engine.runner.run(
         definition, inputs, wait=wait, on_line=printer, correlation_id=correlation_id, flowchart_mode=flowchart_mode
     )
-    with refusing("--input"):
-        code = drive(engine, burst, printer, kept, wishes)
+    with with_place("--input"):
+        code = drive(engine, burst, printer, kept, options)
     ctx.exit(code)

@@ -8,13 +8,13 @@ import click
 
 from holdfast.cli.connection import Target, ask, target_options
 from holdfast.cli.options import json_option
-from holdfast.cli.suggestions import Guessing
+from holdfast.cli.suggestions import SuggestingGroup
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 
-@click.group(cls=Guessing, epilog="\b\nExample:\n  holdfast schedules next ID --count 3")
+@click.group(cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast schedules next ID --count 3")
 def schedules() -> None:
     """List, pause, resume and run schedules."""
 

@@ -52,7 +52,7 @@ def serve(
 
     The workflows that are named are published at start: files as documents, names of modules as code.
     """
-    wishes: dict[str, Any] = {
+    options: dict[str, Any] = {
         "workflows": workflows,
         "store": store,
         "worker": not no_worker,
@@ -73,12 +73,12 @@ def serve(
     from holdfast.cli.sockets import address_of, listen
 
     sockets = listen(host, port)
-    wishes["address"] = f"{address_of(sockets[0])}{base_path}"
+    options["address"] = f"{address_of(sockets[0])}{base_path}"
     if workers > 1:
         from holdfast.cli.server_processes import serve_many
 
-        ctx.exit(serve_many(wishes, sockets, workers))
+        ctx.exit(serve_many(options, sockets, workers))
     from holdfast.cli.loop import run_loop
-    from holdfast.cli.server_process import serving
+    from holdfast.cli.server_process import serve_until_stopped
 
-    run_loop(serving(wishes, sockets))
+    run_loop(serve_until_stopped(options, sockets))

@@ -27,7 +27,7 @@ from holdfast.server.app import entrance
 from holdfast.server.backend import Backend
 from holdfast.settings import Settings, load_settings, masked_address
 
-GRACE = timedelta(seconds=30)
+SHUTDOWN_TIMEOUT = timedelta(seconds=30)
 """How long requests that are under way may take after the signal to stop."""
 
 
@@ -42,40 +42,40 @@ def workflow_of(text: str) -> Any:
     return path if source.is_document else source.workflow
 
 
-async def serving(
-    wishes: dict[str, Any],
+async def serve_until_stopped(
+    options: dict[str, Any],
     sockets: list[socket],
     *,
     quiet: bool = False,
     on_ready: Callable[[], None] | None = None,
 ) -> None:
     """Open, tell, serve until a signal, drain, close."""
-    async with opened(wishes) as (app, backend):
-        await Told(configured(app, wishes), backend, quiet=quiet, on_ready=on_ready).serve(sockets)
+    async with opened(options) as (app, backend):
+        await AnnouncingServer(configured(app, options), backend, quiet=quiet, on_ready=on_ready).serve(sockets)
 
 
 @asynccontextmanager
-async def opened(wishes: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
+async def opened(options: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
     """The application, open: a store that does not answer is told here, in plain words, before anything listens."""
-    workflows = [workflow_of(text) for text in wishes["workflows"]]
-    code = code_of(wishes["activities"])
+    workflows = [workflow_of(text) for text in options["workflows"]]
+    code = code_of(options["activities"])
     known = load_settings(declared=load_plugins().settings)
     engine = Holdfast(
-        store=wishes["store"] or known.store,
+        store=options["store"] or known.store,
         activities=code.activities,
         definitions=code.workflows,
         workflows=workflows,
-        watch=wishes["watch"],
-        worker=wishes["worker"],
-        docs_dir=wishes["docs"] or known.docs_dir,
+        watch=options["watch"],
+        worker=options["worker"],
+        docs_dir=options["docs"] or known.docs_dir,
         # Links lead to where it listens, unless somebody said how others reach it.
-        public_url=wishes["address"] if known.public_url == Settings().public_url else known.public_url,
+        public_url=options["address"] if known.public_url == Settings().public_url else known.public_url,
     )
-    set_up_logs(engine.settings, wishes["log_format"], wishes["log_level"])
+    set_up_logs(engine.settings, options["log_format"], options["log_level"])
     async with engine:
-        backend = Backend(engine, auth=wishes["auth"], base_path=wishes["base_path"])
+        backend = Backend(engine, auth=options["auth"], base_path=options["base_path"])
         # The first admin's password is hashed while the routes are made.
-        app, _ = await asyncio.gather(asyncio.to_thread(entrance, backend, studio=wishes["studio"]), backend.open())
+        app, _ = await asyncio.gather(asyncio.to_thread(entrance, backend, studio=options["studio"]), backend.open())
         await app.open()
         calm_collector()
         try:
@@ -84,7 +84,7 @@ async def opened(wishes: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
             await app.close()
 
 
-def configured(app: Any, wishes: dict[str, Any]) -> uvicorn.Config:
+def configured(app: Any, options: dict[str, Any]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         ws="websockets-sansio",
@@ -94,14 +94,14 @@ def configured(app: Any, wishes: dict[str, Any]) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=True,
-        forwarded_allow_ips=wishes["trust_proxy"],
-        timeout_graceful_shutdown=int(GRACE.total_seconds()),
+        forwarded_allow_ips=options["trust_proxy"],
+        timeout_graceful_shutdown=int(SHUTDOWN_TIMEOUT.total_seconds()),
         timeout_keep_alive=75,
         loop="none",
     )
 
 
-class Told(uvicorn.Server):
+class AnnouncingServer(uvicorn.Server):
     """Says where it listens, once it does, and who may sign in."""
 
     def __init__(

@@ -18,11 +18,11 @@ from typing import Any
 import click
 import uvicorn  # noqa: F401 - if it is missing, that is told here and not by each process
 
-from holdfast.cli.failures import plain_words
+from holdfast.cli.failures import friendly_errors
 from holdfast.cli.loop import run_loop
 
 
-def serve_many(wishes: dict[str, Any], sockets: list[socket], workers: int) -> int:
+def serve_many(options: dict[str, Any], sockets: list[socket], workers: int) -> int:
     """Until all have ended; the exit code of the first that failed."""
     context = multiprocessing.get_context("spawn")
     processes: list[SpawnProcess] = []
@@ -39,7 +39,7 @@ def serve_many(wishes: dict[str, Any], sockets: list[socket], workers: int) -> i
         signal.signal(heard, forward)
     ready, says = context.Pipe(duplex=False)
     for number in range(workers):
-        process = context.Process(target=_serve, args=(wishes, sockets, says if number == 0 else None))
+        process = context.Process(target=_serve, args=(options, sockets, says if number == 0 else None))
         processes.append(process)
         process.start()
         if number == 0:
@@ -65,13 +65,13 @@ def _code(process: SpawnProcess, stopping: Sequence[int]) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _serve(wishes: dict[str, Any], sockets: list[socket], says: Connection | None) -> None:
-    from holdfast.cli.server_process import serving
+def _serve(options: dict[str, Any], sockets: list[socket], says: Connection | None) -> None:
+    from holdfast.cli.server_process import serve_until_stopped
 
     told: Callable[[], None] | None = None if says is None else (lambda: says.send(True))
     try:
-        with plain_words():
-            run_loop(serving(wishes, sockets, quiet=says is None, on_ready=told))
+        with friendly_errors():
+            run_loop(serve_until_stopped(options, sockets, quiet=says is None, on_ready=told))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

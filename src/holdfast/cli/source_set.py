@@ -32,13 +32,13 @@ def publishable_together(named: Iterable[str], engine: Holdfast, so: str) -> dic
             sources[place] = open_source(place)
             engine.definitions.add(runnable(sources[place], engine))
         except BadInput as error:
-            problems[place] = _told(error)
+            problems[place] = _problems_in(error)
     for place, source in sources.items():
         if place not in problems:
             try:
                 found[place] = Checked(publishable(source, engine), source.is_document)
             except BadInput as error:
-                problems[place] = _told(error)
+                problems[place] = _problems_in(error)
     _refuse(problems, so)
     return found
 
@@ -54,7 +54,7 @@ def _refuse(problems: Mapping[str, list[Problem]], so: str) -> None:
         raise BadDocuments([(place, problem) for place, found in problems.items() for problem in found], so)
 
 
-def _told(error: BadInput) -> list[Problem]:
+def _problems_in(error: BadInput) -> list[Problem]:
     if isinstance(error, BadDocument):
         return list(error.problems)
     return [Problem(path="", code=UNREADABLE, message=error.message, remedy="")]

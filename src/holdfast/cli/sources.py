@@ -85,7 +85,7 @@ def read_source(source: Source, engine: Holdfast) -> tuple[Definition | None, li
 
 def runnable(source: Source, engine: Holdfast) -> Definition:
     """The definition; refused with all its problems if it has errors."""
-    with refusing(source.place):
+    with with_place(source.place):
         definition, problems = read_source(source, engine)
     errors = errors_in(problems)
     if definition is None or errors:
@@ -96,7 +96,7 @@ def runnable(source: Source, engine: Holdfast) -> Definition:
 def publishable(source: Source, engine: Holdfast) -> Definition:
     """The definition, with nothing that would keep it from being published: it is valid, and it compiles."""
     definition = runnable(source, engine)
-    with refusing(source.place):
+    with with_place(source.place):
         errors = errors_in(engine.validate(definition))
         if errors:
             raise BadDocument(source.place, errors)
@@ -105,7 +105,7 @@ def publishable(source: Source, engine: Holdfast) -> Definition:
 
 
 @contextmanager
-def refusing(place: str) -> Iterator[None]:
+def with_place(place: str) -> Iterator[None]:
     """Errors of the engine, told with their place."""
     try:
         yield

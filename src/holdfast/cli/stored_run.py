@@ -18,9 +18,9 @@ from typing import Any
 import click
 
 from holdfast.cli.failures import BadInput
-from holdfast.cli.report import Kept
-from holdfast.cli.resume import choose, tell_early, waits_for_time
-from holdfast.cli.terminal_run import RESUMES_MAX, LinePrinter, Wishes, finish
+from holdfast.cli.report import RunLocation
+from holdfast.cli.resume import choose, warn_if_early, waits_for_time
+from holdfast.cli.terminal_run import RESUMES_MAX, LinePrinter, RunOptions, finish
 from holdfast.engine import Holdfast
 from holdfast.management.instances import families
 from holdfast.management.runtime import ManagedRuntime
@@ -30,8 +30,8 @@ from holdfast.model.instance import Bookmark
 from holdfast.runtime.result import RunResult
 from holdfast.settings import masked_address
 
-TIME_TO_LIVE = timedelta(seconds=5)
-LOOK = timedelta(milliseconds=500)
+NODE_TIMEOUT = timedelta(seconds=5)
+POLL_INTERVAL = timedelta(milliseconds=500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class Place:
     modules: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
-    def kept(self, instance_id: str) -> Kept:
+    def kept(self, instance_id: str) -> RunLocation:
         modules = "".join(f" --activities {name}" for name in dict.fromkeys(self.modules))
         store = f"--store {masked_address(self.url)}"
         retry = f"{instance_id} {store}{modules}"
         worker = " ".join((*dict.fromkeys(self.modules), store))
-        return Kept(retry + "".join(f" --with {name}" for name in self.others), retry, worker)
+        return RunLocation(retry + "".join(f" --with {name}" for name in self.others), retry, worker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Wanted:
     is_given: bool
 
 
-def run(engine: Holdfast, place: Place, start: Start, printer: LinePrinter, wishes: Wishes) -> int:
+def run(engine: Holdfast, place: Place, start: Start, printer: LinePrinter, options: RunOptions) -> int:
     async def work(runtime: ManagedRuntime) -> tuple[RunResult, bool]:
         check_inputs(start.definition, start.inputs, engine.plan(start.definition).types)
         identity = runtime.new_id()
@@ -89,12 +89,12 @@ def run(engine: Holdfast, place: Place, start: Start, printer: LinePrinter, wish
             )
         if start.definition.options.transient and answer.result.status.at_rest:
             return answer.result, True  # A transient workflow that ended at once left nothing in the store.
-        return await _follow(runtime, identity, printer, wishes)
+        return await _follow(runtime, identity, printer, options)
 
-    return _driven(engine, place, work, printer, wishes)
+    return _driven(engine, place, work, printer, options)
 
 
-def resume(engine: Holdfast, place: Place, wanted: Wanted, printer: LinePrinter, wishes: Wishes) -> int:
+def resume(engine: Holdfast, place: Place, wanted: Wanted, printer: LinePrinter, options: RunOptions) -> int:
     async def work(runtime: ManagedRuntime) -> tuple[RunResult, bool]:
         identity = wanted.instance_id
         runtime.listen(identity, printer)
@@ -102,18 +102,18 @@ def resume(engine: Holdfast, place: Place, wanted: Wanted, printer: LinePrinter,
         recovered = False if before.status.at_rest else await _recover(runtime, before, printer)
         waiting = await families.settle_family(runtime, identity)
         ended = waiting.status.at_rest and not before.status.at_rest  # What was due brought it to its end.
-        timed = wishes.wait and waits_for_time(waiting)
+        timed = options.wait and waits_for_time(waiting)
         if (recovered or ended or timed) and wanted.bookmark is None and not wanted.is_given:
-            return await _follow(runtime, identity, printer, wishes)
-        any_will_do = wishes.auto_resume and not wanted.is_given
+            return await _follow(runtime, identity, printer, options)
+        any_will_do = options.auto_resume and not wanted.is_given
         retry = f"holdfast instances retry {place.kept(identity).retry}"
         chosen = choose(waiting, wanted.bookmark, f"Instance {identity}", any_will_do=any_will_do, retry=retry)
-        if not wishes.auto_resume:
-            tell_early(chosen, await runtime.store.now())
+        if not options.auto_resume:
+            warn_if_early(chosen, await runtime.store.now())
         await _resume(runtime, identity, chosen, wanted.payload, printer)
-        return await _follow(runtime, identity, printer, wishes)
+        return await _follow(runtime, identity, printer, options)
 
-    return _driven(engine, place, work, printer, wishes)
+    return _driven(engine, place, work, printer, options)
 
 
 def _driven(
@@ -121,13 +121,13 @@ def _driven(
     place: Place,
     work: Callable[[ManagedRuntime], Awaitable[tuple[RunResult, bool]]],
     printer: LinePrinter,
-    wishes: Wishes,
+    options: RunOptions,
 ) -> int:
     async def drive() -> tuple[RunResult, bool]:
         async with opened(engine, place.url) as runtime:
             return await work(runtime)
 
-    return finish(engine, drive, printer, wishes, lambda result: place.kept(result.instance_id))
+    return finish(engine, drive, printer, options, lambda result: place.kept(result.instance_id))
 
 
 @asynccontextmanager
@@ -137,7 +137,7 @@ async def opened(engine: Holdfast, url: str | None) -> AsyncIterator[ManagedRunt
     try:
         name = f"cli-{socket.gethostname()[:40]}-{os.getpid()}"
         runtime = engine.runtime_on(store, node=name, takes_work=False, does_own=True)
-        runtime.liveness.time_to_live = TIME_TO_LIVE
+        runtime.liveness.time_to_live = NODE_TIMEOUT
         async with runtime:
             yield runtime
     finally:
@@ -148,20 +148,20 @@ async def opened(engine: Holdfast, url: str | None) -> AsyncIterator[ManagedRunt
 
 
 async def _follow(
-    runtime: ManagedRuntime, identity: str, printer: LinePrinter, wishes: Wishes
+    runtime: ManagedRuntime, identity: str, printer: LinePrinter, options: RunOptions
 ) -> tuple[RunResult, bool]:
     """Until nothing more happens here; the last state, and whether `--auto-resume` came to an end."""
     resumes = 0
     while True:
         result = await families.settle_family(runtime, identity)
         waiting = result.bookmarks
-        if wishes.auto_resume and waiting:
+        if options.auto_resume and waiting:
             if resumes == RESUMES_MAX:
                 return result, False
             resumes += 1
             await _resume(runtime, identity, waiting[0], {}, printer)
             continue
-        due = families.next_due(result) if wishes.wait else None
+        due = families.next_due(result) if options.wait else None
         if due is None:
             return result, True
         now = await runtime.store.now()
@@ -207,4 +207,4 @@ async def _wait_for_owners(runtime: ManagedRuntime, names: list[str]) -> None:
         alive = next((node for node in found if node.heartbeat != beats.get(node.owner, node.heartbeat)), None)
         if alive is not None:
             raise BadInput(f"Process '{alive.id}' is alive and at work on this instance. Let it end, or stop it first.")
-        await asyncio.sleep(LOOK.total_seconds())
+        await asyncio.sleep(POLL_INTERVAL.total_seconds())

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 import click
 
 
-class Guessing(click.Group):
+class SuggestingGroup(click.Group):
     """Names the command that was meant, if one is near."""
 
     def resolve_command(

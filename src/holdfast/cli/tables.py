@@ -10,9 +10,9 @@ from typing import IO, Any
 from holdfast.model.problem import Problem
 
 Row = Sequence[str]
-_WORD = 16
+_WORD_LENGTH_MAX = 16
 """Characters of a word that are not broken on a terminal."""
-_ENOUGH = 100_000
+_UNBOUNDED_WIDTH = 100_000
 """Characters: wider than any table."""
 _COLOURS = {"error": "red", "warning": "yellow"}
 
@@ -65,12 +65,12 @@ def _draw(columns: Row, rows: Sequence[Row], stream: IO[str]) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index in filled:  # Nothing is cut: an id is there to be copied, and a word stays whole while there is room.
         words = " ".join((columns[index], *(row[index] for row in rows))).split()
-        widest = min(max(map(len, words), default=0), _WORD)
+        widest = min(max(map(len, words), default=0), _WORD_LENGTH_MAX)
         table.add_column(columns[index], no_wrap=columns[index] == "id", overflow="fold", min_width=widest)
     for row in rows:
         table.add_row(*(Text(row[index], style=_COLOURS.get(row[index], "")) for index in filled))
     console = Console(file=stream)
-    unbounded = console.options.update(width=_ENOUGH)
+    unbounded = console.options.update(width=_UNBOUNDED_WIDTH)
     if console.measure(table, options=unbounded).minimum > console.width:  # It would cut: better lines that are folded.
         _write(columns, rows, stream)
         return

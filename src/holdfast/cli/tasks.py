@@ -8,14 +8,14 @@ import click
 
 from holdfast.cli.connection import Target, ask, target_options
 from holdfast.cli.options import json_option
-from holdfast.cli.suggestions import Guessing
+from holdfast.cli.suggestions import SuggestingGroup
 from holdfast.cli.watch import watch_option, watched
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 
-@click.group(cls=Guessing, epilog="\b\nExample:\n  holdfast tasks complete 5Q0X… --answer '{\"approved\": true}'")
+@click.group(cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast tasks complete 5Q0X… --answer '{\"approved\": true}'")
 def tasks() -> None:
     """List, claim and complete human tasks."""
 

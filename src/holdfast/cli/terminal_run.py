@@ -14,7 +14,7 @@ import click
 
 from holdfast.cli import statefile
 from holdfast.cli.failures import BAD_INPUT, INTERRUPTED, close_quietly
-from holdfast.cli.report import Kept, as_data, summarize
+from holdfast.cli.report import RunLocation, as_data, summarize
 from holdfast.cli.statefile import Run
 from holdfast.cli.tables import show_json
 from holdfast.engine import Holdfast
@@ -30,7 +30,7 @@ FAULTED = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RunOptions:
     """What the options of `run` and `resume` ask for."""
 
     state: str | None
@@ -57,25 +57,25 @@ class LinePrinter:
 
 
 def drive(
-    engine: Holdfast, burst: Coroutine[Any, Any, RunResult], printer: LinePrinter, run: Run, wishes: Wishes
+    engine: Holdfast, burst: Coroutine[Any, Any, RunResult], printer: LinePrinter, run: Run, options: RunOptions
 ) -> int:
     """Runs the burst and whatever follows it, keeps the state, reports. The exit code."""
 
-    def keep(result: RunResult) -> Kept | None:
-        if wishes.state is None:
+    def keep(result: RunResult) -> RunLocation | None:
+        if options.state is None:
             return None
-        statefile.save(wishes.state, run, result)
-        return Kept(f"--state {wishes.state}")
+        statefile.save(options.state, run, result)
+        return RunLocation(f"--state {options.state}")
 
-    return finish(engine, lambda: _follow(engine.runner, burst, printer, wishes), printer, wishes, keep)
+    return finish(engine, lambda: _follow(engine.runner, burst, printer, options), printer, options, keep)
 
 
 def finish(
     engine: Holdfast,
     work: Callable[[], Coroutine[Any, Any, tuple[RunResult, bool]]],
     printer: LinePrinter,
-    wishes: Wishes,
-    keep: Callable[[RunResult], Kept | None],
+    options: RunOptions,
+    keep: Callable[[RunResult], RunLocation | None],
 ) -> int:
     """Does the work and reports. `keep` says how others find the run again."""
     try:
@@ -88,10 +88,10 @@ def finish(
     finally:
         engine.close()
     kept = keep(result)
-    if wishes.as_json and printer.lost is None:
+    if options.as_json and printer.lost is None:
         show_json(as_data(result))
         sys.stdout.flush()
-    elif not wishes.as_json:
+    elif not options.as_json:
         summarize(result, kept)
     code = _exit_code(result, printer, ended=ended)
     if engine.runner.pools.lost:
@@ -109,16 +109,16 @@ def _leave_behind(code: int) -> NoReturn:
 
 
 async def _follow(
-    runner: Runner, burst: Coroutine[Any, Any, RunResult], printer: LinePrinter, wishes: Wishes
+    runner: Runner, burst: Coroutine[Any, Any, RunResult], printer: LinePrinter, options: RunOptions
 ) -> tuple[RunResult, bool]:
     """The last result, and whether `--auto-resume` came to an end."""
     result = await burst
-    for _ in range(RESUMES_MAX if wishes.auto_resume else 0):
+    for _ in range(RESUMES_MAX if options.auto_resume else 0):
         waiting = result.bookmarks
         if not waiting:
             break
-        result = await runner.resume(result, waiting[0], {}, wait=wishes.wait, on_line=printer)
-    return result, not wishes.auto_resume or not result.bookmarks
+        result = await runner.resume(result, waiting[0], {}, wait=options.wait, on_line=printer)
+    return result, not options.auto_resume or not result.bookmarks
 
 
 def _exit_code(result: RunResult, printer: LinePrinter, *, ended: bool) -> int:

@@ -9,7 +9,7 @@ import click
 
 from holdfast.cli.failures import BadInput
 from holdfast.cli.options import json_option, store_option
-from holdfast.cli.suggestions import Guessing
+from holdfast.cli.suggestions import SuggestingGroup
 
 if TYPE_CHECKING:
     from holdfast.identity.accounts import Accounts
@@ -31,7 +31,7 @@ def _given(password: str | None) -> str:
     return sys.stdin.readline().rstrip("\n") if password == STDIN else password
 
 
-@click.group(cls=Guessing, epilog="\b\nExample:\n  holdfast users add kim --role operator")
+@click.group(cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast users add kim --role operator")
 def users() -> None:
     """List, add, change and remove users."""
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-EVERY_S = 1.0
+REFRESH_SECONDS = 1.0
 CLEAR = "\x1b[2J\x1b[H"
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,4 +29,4 @@ def watched(look: Callable[[], Any], show: Callable[[Any], None], *, watch: bool
             last = found
         if not watch:
             return
-        time.sleep(EVERY_S)
+        time.sleep(REFRESH_SECONDS)

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from holdfast.cli import probe_server
 from holdfast.cli.failures import BadInput
 from holdfast.cli.probe_answers import listen_for_probes
-from holdfast.cli.probe_server import Probe, Question, Refused, Reply, read_question
+from holdfast.cli.probe_server import Probe, ProbeRequest, MalformedRequest, Reply, read_request
 
 from .conftest import Call
 
@@ -36,17 +36,17 @@ class Door:
             {"/hello": self.hello, "/large": self.large, "/broken": self.broken, "/silent": self.silent},
         )
 
-    async def hello(self, question: Question) -> Reply:
-        return Reply(HTTPStatus.OK, f"hello {question.headers.get('accept', '')}".encode())
+    async def hello(self, request: ProbeRequest) -> Reply:
+        return Reply(HTTPStatus.OK, f"hello {request.headers.get('accept', '')}".encode())
 
-    async def large(self, _: Question) -> Reply:
+    async def large(self, _: ProbeRequest) -> Reply:
         self.asked_much.set()
         return Reply(HTTPStatus.OK, LARGE)
 
-    async def broken(self, _: Question) -> Reply:
+    async def broken(self, _: ProbeRequest) -> Reply:
         raise RuntimeError("a mistake of ours")
 
-    async def silent(self, _: Question) -> Reply:
+    async def silent(self, _: ProbeRequest) -> Reply:
         await self.never.wait()
         return Reply(HTTPStatus.OK)
 
@@ -126,8 +126,8 @@ async def test_what_is_refused(door: Door, sent: bytes, status: bytes) -> None:
 @given(st.binary(max_size=200) | st.binary(max_size=60).map(lambda data: ASKED[:20] + data + b"\r\n\r\n"))
 def test_any_bytes_are_a_question_or_refused(head: bytes) -> None:
     try:
-        found = read_question(head)
-    except Refused:
+        found = read_request(head)
+    except MalformedRequest:
         return
 
     assert found.path.startswith("/")
@@ -141,13 +141,13 @@ async def test_one_that_goes_in_the_middle_is_told(door: Door) -> None:
 
 async def test_a_slow_sender_is_not_waited_for(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as hasty:
-        hasty.setattr(probe_server, "HEAD_TIME", 0.01)
+        hasty.setattr(probe_server, "HEAD_TIMEOUT", 0.01)
         assert (await door.send(b"GET /hello HTTP/1.1\r\nHost: he")).startswith(b"HTTP/1.1 408")
     assert await door.is_well()
 
 
 async def test_a_head_without_an_end_is_not_read_on(door: Door) -> None:
-    endless = b"GET /hello HTTP/1.1\r\nHost: here\r\nX: " + b"y" * probe_server.HEAD_MAX
+    endless = b"GET /hello HTTP/1.1\r\nHost: here\r\nX: " + b"y" * probe_server.HEAD_BYTES_MAX
 
     assert (await door.send(endless)).startswith(b"HTTP/1.1 431")
     assert await door.is_well()
@@ -165,7 +165,7 @@ async def test_a_flood_harms_nobody_else(door: Door) -> None:
 
 
 async def test_one_that_does_not_take_its_answer_is_cut_off(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe_server, "SEND_TIME", 0.01)
+    monkeypatch.setattr(probe_server, "SEND_TIMEOUT", 0.01)
     reader, writer = await door.connect()
     writer.write(b"GET /large HTTP/1.0\r\n\r\n")
     await asyncio.wait_for(door.asked_much.wait(), 30)
@@ -206,7 +206,7 @@ async def test_a_mistake_of_ours_is_logged_and_told(door: Door, caplog: pytest.L
 
 
 async def test_an_answer_that_does_not_come_is_not_waited_for(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe_server, "ANSWER_TIME", 0.01)
+    monkeypatch.setattr(probe_server, "ANSWER_TIMEOUT", 0.01)
 
     assert (await door.send(b"GET /silent HTTP/1.0\r\n\r\n")).startswith(b"HTTP/1.1 503")
 
