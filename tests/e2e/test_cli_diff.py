@@ -49,11 +49,11 @@ def test_the_code_against_the_store(holdfast: Holdfast, folder: Path) -> None:
 
     assert unknown.stdout == "fulfil: not in the store yet\n"
     assert same.stdout == commented.stdout
-    assert same.stdout == "fulfil: version 1 → the code\n  nothing that runs has changed\n"
+    assert same.stdout == "fulfil: version 1 → the code\n  no change that affects execution\n"
     assert "~ wait_for (WaitFor)" in changed.stdout
     assert '    inputs.event_name: "approval" → "signature"' in changed.stdout
     assert "+ charge2 (charge)" in changed.stdout
-    assert "1 live instances stay on the version that they started with:" in changed.stdout
+    assert "1 live instances keep the version that they started with:" in changed.stdout
     assert f"  {identity}  version 1  suspended, waits at wait_for (changed)" in changed.stdout
     assert [item["id"] for item in data["instances"]] == [identity]
     assert {item["change"] for item in data["changes"]["activities"]} >= {"added", "changed"}

@@ -159,7 +159,9 @@ def test_a_reader_that_goes_away_does_not_stop_the_run(holdfast: Holdfast, folde
         os.close(writer)
 
     assert run.returncode == 2
-    assert run.stderr == "Error: Lines could not be written (Broken pipe). The run went on without them: finished.\n"
+    assert (
+        run.stderr == "Error: The output could not be written (Broken pipe). The run continued without it: finished.\n"
+    )
     assert json.loads((folder / "state.json").read_text(encoding="utf-8"))["status"] == "finished"
 
 

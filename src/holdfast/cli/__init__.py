@@ -1,7 +1,7 @@
-"""The command line: one file per command, each imported when it is called.
+"""The `holdfast` command line: one module per command, imported when the command is called.
 
-Exit codes, for all commands: 0 finished, suspended or canceled; 1 the workflow faulted; 2 bad input, or output that could
-not be written; 70 a bug of ours; 130 interrupted.
+Exit codes of all commands: 0 finished, suspended or canceled; 1 the workflow faulted; 2 bad input, or output that cannot be
+written; 70 a bug in Holdfast; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """The `holdfast` command. Ends the process."""
+    """The `holdfast` command. Exits the process."""
     fill_closed()
     try:
         holdfast.main(prog_name="holdfast")
-    except OSError as error:  # of `--help`, which is written before a command is there
-        click.echo(f"Error: The text cannot be written: {error.strerror or error}.", err=True)
+    except OSError as error:  # from `--help`, which is printed before a command exists
+        click.echo(f"Error: The output cannot be written: {error.strerror or error}.", err=True)
         close_quietly()
         sys.exit(BAD_INPUT)

@@ -1,4 +1,4 @@
-"""`python -m holdfast.cli`, where the `holdfast` script is not on the path."""
+"""`python -m holdfast.cli`, for environments without the `holdfast` script on the path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accounts straight on a store, for `holdfast users` and `holdfast keys`: also before a server ever ran there."""
+"""Direct access to the accounts of a store, for `holdfast users` and `holdfast keys`. Works before any server has run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def with_accounts(url: str | None, work: Callable[[Accounts], Awaitable[T]], *, may_make: bool = False) -> T:
-    """`may_make`: the first account may make the database."""
+    """`may_make`: the first account may create the database."""
 
     async def run() -> T:
         engine = make_engine()

@@ -1,4 +1,4 @@
-"""`holdfast activities`: what a workflow can be made of here."""
+"""`holdfast activities`: list the activity types that workflows can use."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="\b\nExample:\n  holdfast activities --activities shop.activities --json")
-@json_option("Print the whole descriptors as JSON.")
+@json_option("Print the full descriptors as JSON.")
 @activities_option
 def activities(as_json: bool, activity_modules: tuple[str, ...]) -> None:
-    """List the activity types that are installed: kind, inputs (* required), ports and outcomes."""
+    """List the installed activity types: kind, inputs (* required), ports and outcomes."""
     from holdfast.cli.engines import make_engine
     from holdfast.cli.tables import show_json, show_table
 
@@ -53,7 +53,7 @@ def _as_data(item: ActivityDescriptor) -> dict[str, Any]:
 
 
 def _value(item: Any) -> dict[str, Any]:
-    """An input, output or port: what it says beyond the defaults."""
+    """An input, output or port, without default values."""
     import msgspec
 
     found: dict[str, Any] = msgspec.to_builtins(item, enc_hook=repr)

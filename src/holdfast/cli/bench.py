@@ -1,4 +1,4 @@
-"""`holdfast bench`: the scenarios of our own figures on the user's store and transport."""
+"""`holdfast bench`: Holdfast's own benchmark scenarios on the user's store and transport."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from holdfast.cli.options import json_option, store_option
     epilog="\b\nExample:\n  holdfast bench --store postgresql://localhost/holdfast --transport redis://localhost"
 )
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...")
-@store_option("Which store; the setting `store` if it is not given. It is written to, in a tenant of its own.")
-@click.option("--transport", metavar="URL", help="What carries steps; the setting `transport`.")
-@click.option("--count", type=click.IntRange(min=10), help="How many instances per scenario.")
+@store_option("The store; default: the setting `store`. The benchmark writes to it, in its own tenant.")
+@click.option("--transport", metavar="URL", help="The transport of steps; default: the setting `transport`.")
+@click.option("--count", type=click.IntRange(min=10), help="Number of instances per scenario.")
 @json_option("Print the figures as JSON.")
 def bench(
     scenarios: tuple[str, ...], store: str | None, transport: str | None, count: int | None, as_json: bool
 ) -> None:
     """Measure starts, events, timers and workers on your own store and transport.
 
-    SCENARIOs are dispatch, timers, waits and cluster; all of them if none is named.
+    SCENARIOs are dispatch, timers, waits and cluster; default: all.
     """
     from holdfast.cli.failures import BadInput
     from holdfast.cli.loop import run_loop
@@ -34,12 +34,12 @@ def bench(
     known = [name for name, _, _ in SCENARIOS]
     for name in scenarios:
         if name not in known:
-            raise BadInput(f"There is no scenario '{name}'. There are: {', '.join(known)}.")
+            raise BadInput(f"Unknown scenario '{name}'. Choose from: {', '.join(known)}.")
     settings = load_settings(declared=load_plugins().settings)
     wanted = [item for item in SCENARIOS if not scenarios or item[0] in scenarios]
     address = store or settings.store
     if address.startswith("memory:"):
-        raise BadInput("A store in memory cannot be shared with workers. Measure one that is kept: sqlite:///bench.db")
+        raise BadInput("Workers cannot share an in-memory store. Use a persistent one: sqlite:///bench.db")
     found = run_loop(_measured(wanted, address, transport or settings.transport, count, quiet=as_json))
     if as_json:
         show_json(found)

@@ -1,4 +1,4 @@
-"""The table of commands, and what holds for all of them: loaded late, failing in plain words."""
+"""The table of commands, with lazy import and error handling for all of them."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from holdfast.cli.suggestions import SuggestingGroup
 
 COMMANDS = {
     "run": "Run a workflow: a file or module:name.",
-    "resume": "Go on with a run that waits.",
-    "serve": "Serve API, Studio and HTTP workflows, and do the work.",
-    "worker": "Take work from a store until told to stop.",
-    "bench": "Measure your own store and transport.",
-    "import": "Put definitions into a store.",
-    "migrate": "Bring a store's schema up to date, or look whether it is.",
-    "retire": "Delete instances that ended long ago, into an archive if wanted.",
-    "validate": "Say everything that is wrong with definitions.",
-    "convert": "Turn Elsa 3 JSON into ours, ours into Elsa's, and both into Python.",
+    "resume": "Continue a suspended run.",
+    "serve": "Run the server: API, Studio and HTTP workflows, plus a worker.",
+    "worker": "Process work from a store until stopped.",
+    "bench": "Benchmark your own store and transport.",
+    "import": "Import definitions into a store and publish them.",
+    "migrate": "Migrate a store's schema, or check for pending migrations.",
+    "retire": "Delete instances that ended long ago; optionally archive them first.",
+    "validate": "Report all problems of definitions.",
+    "convert": "Convert between Holdfast and Elsa 3 JSON, and to Python.",
     "graph": "Draw a definition.",
-    "diff": "Say what changed since the stored version, and for which instances.",
+    "diff": "Show changes since the stored version, and the affected instances.",
     "schema": "Print the JSON Schema of definitions.",
     "activities": "List the activity types.",
-    "doctor": "Say what is wrong with a set-up, a stimulus or an instance.",
+    "doctor": "Diagnose a set-up, a stimulus or an instance.",
     "definitions": "List, export, publish, retract and delete definitions; start instances.",
     "instances": "Find, read, cancel, retry, resume, skip, fork and delete instances.",
-    "events": "Send events; list those that nobody came for.",
+    "events": "Send events; list expired events.",
     "tasks": "List, claim and complete human tasks.",
     "schedules": "List, pause, resume and run schedules.",
-    "dead-letters": "List, replay and discard work that failed for good.",
+    "dead-letters": "List, replay and discard work that failed permanently.",
     "users": "List, add, change and remove users.",
     "keys": "List, add and remove API keys.",
 }
-"""By name, in the order of `--help`; each is the function of its name in the module of its name
-(with an underscore where Python has taken the name)."""
+"""By name, in the order of `--help`. Each command is the function of its name in the module of its name (with a trailing
+underscore for Python keywords)."""
 
 
 class Commands(SuggestingGroup):
-    """Imports a command when it is called: `holdfast --help` needs none of them."""
+    """Imports a command when it is called, so that `holdfast --help` imports none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -61,7 +61,7 @@ class Commands(SuggestingGroup):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        # A line with characters that the terminal cannot show is still a line.
+        # Replace characters that the terminal cannot encode instead of failing.
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
@@ -78,6 +78,6 @@ class Commands(SuggestingGroup):
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")
 @click.pass_context
 def holdfast(ctx: click.Context) -> None:
-    """Durable, event-driven workflows: run, check, convert and draw them."""
+    """Durable, event-driven workflows: run, validate, convert, draw and operate them."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

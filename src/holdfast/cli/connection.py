@@ -1,4 +1,4 @@
-"""Operators' commands talk to a server, or straight to a store: the same API either way, once over HTTP, once in process."""
+"""Connection of operator commands to a server over HTTP, or to a store through the same API in process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Target(NamedTuple):
 
 
 def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--server` and `--key`, or `--store` and `--activities`; the function gets them as `target`."""
+    """`--server` and `--key`, or `--store` and `--activities`; the function receives them as `target`."""
 
     @wraps(function)
     def packed(
@@ -45,21 +45,24 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
         if server is not None and store is not None:
             raise click.UsageError("Give --server or --store, not both.")
         if server is not None and not server.startswith(("http://", "https://")):
-            raise click.UsageError(f"'{server}' is no server's address. Write it like http://127.0.0.1:8600.")
+            raise click.UsageError(f"'{server}' is not the address of a server. Write it like http://127.0.0.1:8600.")
         if server is None and _is_typed("key"):
-            raise click.UsageError(f"--key is an API key and goes with --server.{_other_key()}")
+            raise click.UsageError(f"--key is an API key and requires --server.{_other_key()}")
         if server is not None and activity_modules:
             raise click.UsageError(
-                "--activities is for a store. A server brings the code itself: holdfast serve --activities."
+                "--activities requires --store. A server loads the code itself: holdfast serve --activities."
             )
         return function(*args, target=Target(server, store, key, activity_modules), **options)
 
     decorated: Callable[..., Any] = packed
     for option in (
         activities_option,
-        click.option("--store", metavar="URL", help="A store; the setting `store` if neither is given."),
+        click.option("--store", metavar="URL", help="A store; default without --server: the setting `store`."),
         click.option(
-            "--key", metavar="KEY", envvar="HOLDFAST_API_KEY", help="An API key of the server; or set HOLDFAST_API_KEY."
+            "--key",
+            metavar="KEY",
+            envvar="HOLDFAST_API_KEY",
+            help="An API key of the server; default: HOLDFAST_API_KEY.",
         ),
         click.option("--server", metavar="URL", help="A server, such as http://127.0.0.1:8600."),
     ):
@@ -68,17 +71,17 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_typed(option: str) -> bool:
-    """Not from the environment, where it may stand for other commands."""
+    """Whether the option was typed, not read from the environment, which may be meant for other commands."""
     return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
 
 
 def _other_key() -> str:
     takes_events = any(option.name == "event_key" for option in click.get_current_context().command.params)
-    return " The key that an event is sent to is --event-key." if takes_events else " A store needs none."
+    return " The key of an event is --event-key." if takes_events else " A store needs no key."
 
 
 def ask(target: Target, work: Callable[[Client], Awaitable[T]]) -> T:
-    """Do the work with a client of the target."""
+    """Run the work with a client of the target."""
 
     async def run() -> T:
         async with make_client(target) as client:
@@ -91,27 +94,27 @@ def ask(target: Target, work: Callable[[Client], Awaitable[T]]) -> T:
 
 
 async def hint_at_worker(client: Client, target: Target) -> None:
-    """Say that nobody takes up what was just written to a store. (A server's operators see to that themselves.)"""
+    """Warn that no live node will process new work in a store. (A server has its own monitoring.)"""
     if target.server is not None:
         return
     nodes = (await client.call("GET", "/nodes"))["items"]
     if not any(item["state"] == "live" and DEFAULT_QUEUE in item["queues"] for item in nodes):
         store = "" if target.store is None else f" --store {masked_address(target.store)}"
         click.echo(
-            f"No live node takes work here: it waits until one does. Start one: holdfast worker{store}", err=True
+            f"No live node processes this store, so the work waits. Start a worker: holdfast worker{store}", err=True
         )
 
 
 def _as_options(error: RequestRefused, target: Target) -> Exception:
-    """What the server says of headers and paths, said of the options that they come from."""
+    """Rewords errors about headers and paths in terms of the command's options."""
     if target.server is not None and error.status == UNAUTHORIZED and target.key is None:
         return BadInput(
-            f"{target.server} asks who you are. Give an API key: --key or HOLDFAST_API_KEY. Whoever has the server's store "
-            "makes one: holdfast keys add NAME --role operator"
+            f"{target.server} requires sign-in. Give an API key: --key or HOLDFAST_API_KEY. Create one with access to the "
+            "server's store: holdfast keys add NAME --role operator"
         )
     if target.server is not None and error.status == NOT_FOUND and error.code in ("route.not_found", "unknown"):
         return BadInput(
-            f"There is no Holdfast API below {target.server}. Name the server as its Studio is opened, such as "
+            f"There is no Holdfast API below {target.server}. Use the address of the server's Studio, such as "
             "http://127.0.0.1:8600."
         )
     return error

@@ -1,4 +1,4 @@
-"""`holdfast convert`: Elsa 3 documents to ours and back, and any of them to Python."""
+"""`holdfast convert`: convert between Elsa 3 and Holdfast documents, and both to Python."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     "--to",
     "target",
     type=click.Choice(["holdfast", "elsa", "python"]),
-    help="Without it: Elsa's to ours, ours to Elsa's.",
+    help="Default: Elsa 3 to Holdfast, and Holdfast to Elsa 3.",
 )
 @click.option(
-    "--untangle", is_flag=True, help="To Python: flowcharts that are chains and decisions as Sequence and If."
+    "--untangle", is_flag=True, help="For Python: write flowcharts of chains and decisions as Sequence and If."
 )
 @output_option
 @activities_option
 def convert(
     workflow: str, target: str | None, untangle: bool, output: str | None, activity_modules: tuple[str, ...]
 ) -> None:
-    """Convert a definition. Nothing is dropped: what the other side has no place for is kept in the document and reported
-    on stderr. Exit code 2 if the document cannot be read.
+    """Convert a definition. Nothing is lost: parts without an equivalent in the target format are stored in the document and
+    reported on stderr. Exit code 2 if the document cannot be read.
 
-    Python is written as objects (`workflow = Workflow(…)`) that give an equivalent definition; positions and other notes for
-    editors are left out. With --untangle it is one that does the same, and the flowcharts that could not be untangled are told.
+    Python is written as objects (`workflow = Workflow(…)`) that build an equivalent definition; positions and other editor
+    metadata are omitted. With --untangle, flowcharts are rewritten; those that cannot be rewritten are reported.
     """
     import json
 
@@ -59,7 +59,7 @@ def convert(
         document, further = _write(definition, target or ("holdfast" if from_elsa else "elsa"))
     try:
         text = json.dumps(document, ensure_ascii=False, indent=2)
-    except TypeError as error:  # objects in Python may hold what no document can
+    except TypeError as error:  # objects in Python may hold values that JSON cannot
         raise BadInput(f"{source.place} cannot be written as JSON: {error}. Use an expression instead.") from error
     show_problems([(source.place, problem) for problem in (*problems, *further)])
     if output is None:
@@ -69,7 +69,7 @@ def convert(
 
 
 def _refuse_unread(place: str, definition: Definition | None, problems: list[Problem], *, from_elsa: bool) -> None:
-    """Our reader leaves out what it cannot read; Elsa's keeps it, so its errors are only reported."""
+    """The Holdfast reader drops unreadable parts; the Elsa reader keeps them, so its errors are only reported."""
     from holdfast.model.problem import errors_in
 
     if definition is None or (errors_in(problems) and not from_elsa):

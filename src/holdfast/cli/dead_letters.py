@@ -1,4 +1,4 @@
-"""`holdfast dead-letters`: work that failed for good."""
+"""`holdfast dead-letters`: list, replay and discard work that failed permanently."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group("dead-letters", cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast dead-letters replay ID")
 def dead_letters() -> None:
-    """List, replay and discard work that failed for good."""
+    """List, replay and discard work that failed permanently."""
 
 
 @dead_letters.command("list")
@@ -24,7 +24,7 @@ def dead_letters() -> None:
 @target_options
 @json_option("Print a JSON list.")
 def list_(limit: int, target: Target, as_json: bool) -> None:
-    """List them, latest first."""
+    """List dead letters, latest first."""
     from holdfast.cli.output import moment, plain, show_items
 
     async def work(client: Client) -> t.Page[t.DeadLetterItem]:
@@ -47,7 +47,7 @@ def list_(limit: int, target: Target, as_json: bool) -> None:
 @target_options
 @click.pass_context
 def replay(ctx: click.Context, ids: tuple[str, ...], target: Target) -> None:
-    """Put them back to work."""
+    """Return dead letters to their queues."""
 
     async def work(client: Client) -> t.Done:
         return await client.dead_letters.replay(ids)
@@ -60,7 +60,7 @@ def replay(ctx: click.Context, ids: tuple[str, ...], target: Target) -> None:
 @target_options
 @click.pass_context
 def discard(ctx: click.Context, ids: tuple[str, ...], target: Target) -> None:
-    """Delete them: nobody will do this work."""
+    """Delete dead letters; the work is not retried."""
 
     async def work(client: Client) -> t.Done:
         return await client.dead_letters.discard(ids)
@@ -69,7 +69,7 @@ def discard(ctx: click.Context, ids: tuple[str, ...], target: Target) -> None:
 
 
 def _report(verb: str, done: t.Done) -> int:
-    """Exit code 1 if one of them was not there."""
+    """Exit code 1 if an id does not exist."""
     click.echo(f"{done.count} {verb}")
     for name in done.missing:
         click.echo(f"There is no dead letter '{name}'. List them: holdfast dead-letters list", err=True)

@@ -1,4 +1,4 @@
-"""`holdfast definitions`: what is stored, drafts and versions."""
+"""`holdfast definitions`: stored definitions, drafts and versions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def definitions() -> None:
 
 
 @definitions.command("list")
-@click.option("--search", help="A part of the id or name.")
-@click.option("--label", help="Only with this label.")
-@click.option("--folder", help="Only of this folder.")
+@click.option("--search", help="Part of the id or name.")
+@click.option("--label", help="Only definitions with this label.")
+@click.option("--folder", help="Only definitions in this folder.")
 @click.option("--limit", default=50, show_default=True)
 @target_options
 @json_option("Print a JSON list.")
@@ -64,13 +64,13 @@ def show(definition_id: str, version: str, target: Target) -> None:
 @click.argument("definition_id", metavar="ID")
 @click.option("--to", "form", type=click.Choice(["holdfast", "elsa", "python"]), default="holdfast", show_default=True)
 @click.option(
-    "--untangle", is_flag=True, help="To Python: flowcharts that are chains and decisions as Sequence and If."
+    "--untangle", is_flag=True, help="For Python: write flowcharts of chains and decisions as Sequence and If."
 )
 @click.option("--version", default="latest", show_default=True, help="latest, published or a number.")
 @output_option
 @target_options
 def export(definition_id: str, form: str, untangle: bool, version: str, output: str | None, target: Target) -> None:
-    """Print a definition as a file: JSON (ours or Elsa 3's), or a Python module."""
+    """Print a definition as a file: JSON (Holdfast or Elsa 3), or a Python module."""
     from holdfast.cli.documents import write_file
 
     async def work(client: Client) -> bytes:
@@ -85,10 +85,10 @@ def export(definition_id: str, form: str, untangle: bool, version: str, output: 
 
 @definitions.command("publish")
 @click.argument("definition_id", metavar="ID")
-@click.option("--version", type=int, help="Which one; the latest, if it is not given.")
+@click.option("--version", type=int, help="The version to publish; default: the latest.")
 @target_options
 def publish(definition_id: str, version: int | None, target: Target) -> None:
-    """Publish a version: from now on it is the one that is started."""
+    """Publish a version: new instances use it from now on."""
 
     async def work(client: Client) -> t.PublishResult:
         return await client.definitions.publish(definition_id, version)
@@ -96,14 +96,14 @@ def publish(definition_id: str, version: int | None, target: Target) -> None:
     result = ask(target, work)
     click.echo(f"{definition_id} v{result.summary.published_version} published, {result.triggers} triggers")
     if result.live_instances:
-        click.echo(f"{result.live_instances} instances of earlier versions go on as they are", err=True)
+        click.echo(f"{result.live_instances} live instances of earlier versions keep their version", err=True)
 
 
 @definitions.command("retract")
 @click.argument("definition_id", metavar="ID")
 @target_options
 def retract(definition_id: str, target: Target) -> None:
-    """Publish no version any more: nothing starts by trigger or schedule."""
+    """Unpublish a definition: triggers and schedules no longer start instances."""
 
     async def work(client: Client) -> t.DefinitionSummary:
         return await client.definitions.retract(definition_id)
@@ -116,7 +116,7 @@ def retract(definition_id: str, target: Target) -> None:
 @click.argument("definition_id", metavar="ID")
 @target_options
 def delete(definition_id: str, target: Target) -> None:
-    """Delete all versions; instances that live go on."""
+    """Delete all versions; live instances continue."""
 
     async def work(client: Client) -> None:
         await client.definitions.delete(definition_id)
@@ -128,8 +128,8 @@ def delete(definition_id: str, target: Target) -> None:
 @definitions.command("start")
 @click.argument("definition_id", metavar="ID")
 @click.option("--input", "text", metavar="JSON|@FILE", help="Inputs by name.")
-@click.option("--correlation", "correlation_id", metavar="ID", help="A correlation id.")
-@click.option("--idempotency-key", metavar="KEY", help="The same key twice starts once.")
+@click.option("--correlation", "correlation_id", metavar="ID", help="Correlation id of the instance.")
+@click.option("--idempotency-key", metavar="KEY", help="Starts with the same key start one instance.")
 @target_options
 def start(
     definition_id: str,

@@ -1,4 +1,4 @@
-"""`holdfast diff`: what changed between the stored version of a workflow and the code, and which instances it concerns."""
+"""`holdfast diff`: changes between the stored version of a workflow and the code, and the affected instances."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _VALUE_LENGTH_MAX = 72
 @click.command(epilog="\b\nExample:\n  holdfast diff shop:fulfil --store sqlite:///holdfast.db")
 @click.argument("workflow", metavar="FILE|MODULE:NAME")
 @click.argument("other", required=False, metavar="[OTHER]")
-@store_option("Which store; the setting `store` if it is not given.")
+@store_option("The store; default: the setting `store`.")
 @json_option("Print the changes and the instances as JSON.")
 @activities_option
 def diff(workflow: str, other: str | None, store: str | None, as_json: bool, activity_modules: tuple[str, ...]) -> None:
     """Compare a workflow with its current version in a store (the published one, else the latest), or with OTHER.
 
-    Live instances stay on the version that they started with; those of the store whose content is another one are listed
-    with the activities at which they wait.
+    Live instances keep the version that they started with. Instances on other content than the code are listed with the
+    activities at which they wait.
     """
     import asyncio
 
@@ -42,13 +42,13 @@ def diff(workflow: str, other: str | None, store: str | None, as_json: bool, act
     engine = make_engine(activity_modules)
     definition = runnable(open_source(workflow), engine)
     if other is not None:
-        changes = _compared(definition, runnable(open_source(other), engine), f"{workflow} → {other}")
+        comparison = _compared(definition, runnable(open_source(other), engine), f"{workflow} → {other}")
     else:
-        changes = asyncio.run(_against_store(engine, store, definition))
+        comparison = asyncio.run(_against_store(engine, store, definition))
     if as_json:
-        show_json(changes)
+        show_json(comparison)
     else:
-        for line in _lines(changes):
+        for line in _lines(comparison):
             click.echo(line)
 
 
@@ -82,10 +82,10 @@ async def _stored(store: Store, definition: Definition) -> dict[str, Any]:
     else:
         return {"title": f"{definition.id}: not in the store yet", "changes": None, "instances": []}
     before = await _definition(store, label.content)
-    changes = _compared(before, definition, f"{definition.id}: version {label.version} → the code")
-    changes["version"] = label.version
-    changes["instances"] = [item async for item in _instances(store, definition)]
-    return changes
+    comparison = _compared(before, definition, f"{definition.id}: version {label.version} → the code")
+    comparison["version"] = label.version
+    comparison["instances"] = [item async for item in _instances(store, definition)]
+    return comparison
 
 
 async def _definition(store: Store, content: str) -> Definition:
@@ -101,7 +101,7 @@ async def _definition(store: Store, content: str) -> Definition:
 
 
 async def _instances(store: Store, definition: Definition) -> AsyncIterator[dict[str, Any]]:
-    """Live instances whose definition is not the code's: where each waits, and what the code did to that place."""
+    """Live instances on other content than the code: where each waits, and how the code changed that activity."""
     from holdfast.model.catalog import DefinitionQuery, Which
     from holdfast.model.diff import diff_definitions
     from holdfast.model.instance import Status
@@ -134,13 +134,13 @@ async def _instances(store: Store, definition: Definition) -> AsyncIterator[dict
 # -- as text -----------------------------------------------------------------------------------------------------------
 
 
-def _lines(changes: dict[str, Any]) -> Iterator[str]:
-    yield changes["title"]
-    changes = changes["changes"]
+def _lines(comparison: dict[str, Any]) -> Iterator[str]:
+    yield comparison["title"]
+    changes = comparison["changes"]
     if changes is None:
         return
     if not any(changes.values()):
-        yield "  nothing that runs has changed"
+        yield "  no change that affects execution"
     for item in changes["activities"]:
         title = f"  {item['title']}" if item["title"] != item["id"] else ""
         yield f"{_MARKS[item['change']]} {item['id']} ({item['type']}){title}"
@@ -153,9 +153,9 @@ def _lines(changes: dict[str, Any]) -> Iterator[str]:
             yield f"{_MARKS[item['change']]} {kind[:-1]} {item['name']}"
             yield from _fields(item["fields"])
     yield from _fields(changes["settings"])
-    if changes["instances"]:
-        yield f"{len(changes['instances'])} live instances stay on the version that they started with:"
-        for item in changes["instances"]:
+    if comparison["instances"]:
+        yield f"{len(comparison['instances'])} live instances keep the version that they started with:"
+        for item in comparison["instances"]:
             places = ", ".join(_place(place) for place in item["waits_at"]) or "nothing"
             yield f"  {item['id']}  version {item['version']}  {item['status']}, waits at {places}"
 

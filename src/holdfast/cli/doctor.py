@@ -1,4 +1,4 @@
-"""`holdfast doctor`: looks at a set-up, a stimulus or an instance and says what to do. It changes nothing."""
+"""`holdfast doctor`: diagnoses a set-up, a stimulus or an instance and names remedies. It changes nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.management.runtime import ManagedRuntime
 
 PROBLEMS_FOUND = 1
-store = store_option("Which store; the setting `store` if it is not given.")
+store = store_option("The store; default: the setting `store`.")
 as_json = json_option("Print the findings as JSON.")
 
 
@@ -26,11 +26,11 @@ as_json = json_option("Print the findings as JSON.")
     epilog="\b\nExample:\n  holdfast doctor --store sqlite:///holdfast.db\n  holdfast doctor instance 5Q0XK2…",
 )
 @store
-@click.option("--transport", metavar="URL", help="A broker to look at too; the setting `transport` if it is not given.")
+@click.option("--transport", metavar="URL", help="A broker to check as well; default: the setting `transport`.")
 @as_json
 @click.pass_context
 def doctor(ctx: click.Context, store: str | None, transport: str | None, as_json: bool) -> None:
-    """Check database, schema, clock, nodes, waiting work and broker. Exit code 1 if something is wrong."""
+    """Check database, schema, clock, nodes, queued work and broker. Exit code 1 if a check fails."""
     if ctx.invoked_subcommand is None:
         import asyncio
 
@@ -62,7 +62,7 @@ async def _setup(url: str | None, broker: str | None) -> list[Finding]:
 def instance(
     ctx: click.Context, instance_id: str, store: str | None, activity_modules: tuple[str, ...], as_json: bool
 ) -> None:
-    """Say why an instance does not go on."""
+    """Explain why an instance does not continue."""
     from holdfast.management.doctor import why_it_waits
 
     async def look(runtime: ManagedRuntime) -> list[Finding]:
@@ -73,9 +73,9 @@ def instance(
 
 @doctor.command("stimulus")
 @click.argument("stimulus_type", metavar="TYPE")
-@click.option("--payload", metavar="JSON|@FILE", help="What it would carry for matching.")
-@click.option("--correlation", metavar="ID", help="The correlation id that it would carry.")
-@click.option("--instance", "instance_id", metavar="ID", help="The instance that it would be sent to.")
+@click.option("--payload", metavar="JSON|@FILE", help="Payload of the stimulus, used for matching.")
+@click.option("--correlation", metavar="ID", help="Correlation id of the stimulus.")
+@click.option("--instance", "instance_id", metavar="ID", help="Instance that the stimulus addresses.")
 @store
 def stimulus(
     stimulus_type: str,
@@ -84,7 +84,7 @@ def stimulus(
     instance_id: str | None,
     store: str | None,
 ) -> None:
-    """Show a stimulus' key, what it matches, and which field differs in the nearest bookmarks and triggers."""
+    """Show a stimulus' key, its matches, and the differing fields of the nearest bookmarks and triggers."""
     import msgspec
 
     from holdfast.cli.inputs import read_payload

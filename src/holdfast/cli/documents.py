@@ -1,4 +1,4 @@
-"""Files that people name: read as JSON or YAML, with the place of the mistake; written whole or not at all."""
+"""Files named by users: read as JSON or YAML with the position of errors, and written atomically."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from holdfast.cli.failures import BadInput
 
 STDIN = "-"
 FILE_BYTES_MAX = 100_000_000
-"""Bytes of a file that is read: a device gives for ever, and no definition or input is that large."""
+"""Size limit of a file to read: a device may be endless, and no definition or input is that large."""
 
 
 def read_json(path: str) -> Any:
-    """The JSON in a file, or on stdin for `-`; a byte order mark is passed over."""
+    """The JSON in a file, or on stdin for `-`; a byte order mark is skipped."""
     return parse_json(read_text(path), "stdin" if path == STDIN else path)
 
 
 def read_document(path: str) -> Any:
-    """The definition in a file: YAML if its name says so, else JSON."""
+    """The definition in a file: YAML by its suffix, otherwise JSON."""
     if not path.lower().endswith((".yaml", ".yml")):
         return read_json(path)
     import yaml
@@ -73,23 +73,23 @@ def parse_json(text: str, place: str) -> Any:
         where = f"line {error.lineno}, column {error.colno}"
         raise BadInput(f"{place} is not JSON: {error.msg} at {where}. Correct it there.") from None
     except RecursionError:
-        raise BadInput(f"{place} is nested too deep to be read. Make it flatter.") from None
+        raise BadInput(f"{place} is nested too deeply to be read. Reduce the nesting.") from None
     except ValueError as error:
         raise BadInput(f"{place} is not JSON: {error}.") from None
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON; write null or text")
+    raise ValueError(f"{name} is not JSON; write null or a string")
 
 
 def write_file(path: str, text: str) -> None:
-    """Replaces the file at once: whoever reads it sees the old or the new, also after a crash."""
+    """Replaces the file atomically: a reader sees the old or the new content, even after a crash."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise BadInput(f"'{path}' cannot be written: it is a folder. Name a file in it.")
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        if target.exists() and not target.is_file():  # a pipe or a device takes what it is given
+        if target.exists() and not target.is_file():  # write directly to a pipe or device
             target.write_text(text, encoding="utf-8")
             return
         with beside.open("x", encoding="utf-8") as file:
@@ -100,15 +100,15 @@ def write_file(path: str, text: str) -> None:
             beside.chmod(target.stat().st_mode & 0o777)
         beside.replace(target)
     except OSError as error:
-        with suppress(OSError):  # a folder that takes no file gives none up either
+        with suppress(OSError):  # an unwritable folder cannot hold the temporary file either
             beside.unlink(missing_ok=True)
         raise BadInput(f"'{path}' cannot be written: {error.strerror or error}.") from None
 
 
 def refuse_unwritable(path: str) -> None:
-    """Before anything runs, so that a long run is not lost at its end."""
+    """Called before a run, so that a long run does not fail at its end."""
     target = Path(path)
     if target.is_dir():
         raise BadInput(f"'{path}' is a folder. Name a file in it.")
     if not os.access(target.absolute().parent, os.W_OK):
-        raise BadInput(f"'{path}' cannot be written: there is no folder '{target.parent}' that you may write to.")
+        raise BadInput(f"'{path}' cannot be written: there is no writable folder '{target.parent}'.")

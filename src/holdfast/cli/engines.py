@@ -1,4 +1,4 @@
-"""The engine as the command line sets it up: plugins and settings of the environment, and what the options bring."""
+"""The engine of a command: plugins and settings of the environment, plus the command's options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`holdfast events`: tell workflows that something happened, and see what nobody came for."""
+"""`holdfast events`: send events to workflows, and list expired events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 @click.group(
-    cls=SuggestingGroup, epilog='\b\nExample:\n  holdfast events send Approved --event-key 4711 --payload \'{"by": "ann"}\''
+    cls=SuggestingGroup,
+    epilog='\b\nExample:\n  holdfast events send Approved --event-key 4711 --payload \'{"by": "ann"}\'',
 )
 def events() -> None:
     """Send events; list those that expired."""
@@ -23,11 +24,11 @@ def events() -> None:
 
 @events.command("send")
 @click.argument("name", metavar="NAME")
-@click.option("--payload", metavar="JSON|@FILE", help="What it brings.")
-@click.option("--event-key", metavar="KEY", help="To the one that waits with this key.")
-@click.option("--correlation", "correlation_id", metavar="ID", help="To the one with this correlation id.")
-@click.option("--instance", "instance_id", metavar="ID", help="To this instance.")
-@click.option("--idempotency-key", metavar="KEY", help="The same key twice counts once.")
+@click.option("--payload", metavar="JSON|@FILE", help="Payload of the event.")
+@click.option("--event-key", metavar="KEY", help="Only instances that wait with this key.")
+@click.option("--correlation", "correlation_id", metavar="ID", help="Only instances with this correlation id.")
+@click.option("--instance", "instance_id", metavar="ID", help="Only this instance.")
+@click.option("--idempotency-key", metavar="KEY", help="Events with the same key take effect once.")
 @target_options
 def send(
     name: str,
@@ -38,7 +39,7 @@ def send(
     idempotency_key: str | None,
     target: Target,
 ) -> None:
-    """Send an event; to everyone who waits for it, if it has no address."""
+    """Send an event. Without an address, it reaches every instance that waits for it."""
     from holdfast.cli.inputs import read_payload
 
     value = read_payload(payload, "--payload")
@@ -64,7 +65,7 @@ def send(
 @target_options
 @json_option("Print a JSON list.")
 def expired(limit: int, target: Target, as_json: bool) -> None:
-    """List what was kept and nobody came for, of the last week, latest first."""
+    """List events that expired without a match in the last week, latest first."""
     from holdfast.cli.output import moment, plain, show_items
 
     async def work(client: Client) -> list[t.ExpiredStimulusItem]:

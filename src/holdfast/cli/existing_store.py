@@ -1,4 +1,4 @@
-"""For commands that look at a store or change what is in it: a mistyped path makes no empty database."""
+"""Check that a store exists, for commands that read or change one: a mistyped path must not create an empty database."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from holdfast.cli.failures import BadInput
 
 
 def existing(url: str) -> str:
-    """The address itself; refuses the one of a SQLite file that is not there."""
+    """Returns the URL; refuses the path of a missing SQLite file."""
     if not url.lower().startswith("sqlite:"):
         return url
     from holdfast.persistence.sql.sqlite.url import sqlite_path
@@ -19,6 +19,6 @@ def existing(url: str) -> str:
     close = get_close_matches(path.name, [item.name for item in path.parent.glob("*.*")], n=1)
     guess = f" Did you mean {url.removesuffix(path.name)}{close[0]}?" if close else ""
     raise BadInput(
-        f"There is no database '{path}'.{guess} Name the right one with --store (or HOLDFAST_STORE). To make an empty one: "
+        f"There is no database '{path}'.{guess} Correct --store (or HOLDFAST_STORE). To create an empty database: "
         f"holdfast migrate --store {url}"
     )

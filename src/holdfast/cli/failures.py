@@ -1,4 +1,4 @@
-"""What a person sees when something is wrong: one line or a table on stderr, never a traceback."""
+"""Errors for users: one line or a table on stderr, never a traceback."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ EXTRAS = {
     "liquid": "liquid",
     "yaml": "yaml",
 }
-"""Packages that come with an extra, by the name that they are imported by."""
+"""Packages installed by an extra, by import name."""
 
 _LONG_WORD = re.compile(r"\S{400,}")
 _ECHOED_LENGTH_MAX = 60
-"""Characters of what was typed that an error repeats."""
+"""Maximum length of user input repeated in an error."""
 
 BAD_INPUT = 2
 OUR_BUG = 70
@@ -51,7 +51,7 @@ INTERRUPTED = 130
 
 
 class BadInput(click.ClickException):
-    """One line that says what is wrong and what to do."""
+    """An error in one line: the problem and its remedy."""
 
     exit_code = BAD_INPUT
 
@@ -75,7 +75,7 @@ class BadDocument(BadInput):
 
 
 class BadDocuments(BadInput):
-    """Problems of several documents, as one table; `so` says what did not happen because of them."""
+    """Problems of several documents in one table; `so` names the action that did not happen."""
 
     def __init__(self, found: Sequence[tuple[str, Problem]], so: str) -> None:
         self.found = tuple(found)
@@ -91,7 +91,7 @@ class BadDocuments(BadInput):
 
 @contextmanager
 def friendly_errors() -> Iterator[None]:
-    """Errors that reach the top, as click shows them."""
+    """Converts errors into messages that click prints."""
     try:
         yield
         sys.stdout.flush()
@@ -100,9 +100,11 @@ def friendly_errors() -> Iterator[None]:
     except KeyboardInterrupt:
         click.echo("Interrupted.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
-    except UnicodeEncodeError as error:  # an argument as the shell handed it over; nothing of ours is half a character
+    except (
+        UnicodeEncodeError
+    ) as error:  # an argument that the shell passed undecoded; Holdfast's own text is always valid
         shown = ascii(error.object[:_ECHOED_LENGTH_MAX])
-        raise BadInput(f"{shown} is not UTF-8, so nothing can have that name. Write it again, in UTF-8.") from error
+        raise BadInput(f"{shown} is not valid UTF-8, so nothing can have that name. Type it again in UTF-8.") from error
     except OSError as error:
         raise _lost_output(error) from error
     except click.UsageError as error:
@@ -117,18 +119,18 @@ def friendly_errors() -> Iterator[None]:
             remedy = f"pip install 'holdfast[{EXTRAS[error.name]}]'"
             raise BadInput(f"This command needs the package '{error.name}'. Install it with: {remedy}") from error
         click.echo(
-            f"Error: This is a bug of Holdfast, please report it: {one_line(error)} ({place_of(error)})", err=True
+            f"Error: This is a bug in Holdfast, please report it: {one_line(error)} ({place_of(error)})", err=True
         )
         raise click.exceptions.Exit(OUR_BUG) from error
 
 
 def shortened(message: str) -> str:
-    """Without the middle of words that nobody reads to their end, such as a document given in place of a file's name."""
+    """Shortens very long words, such as a document passed in place of a file name."""
     return _LONG_WORD.sub(lambda found: f"{found[0][:200]}…{found[0][-20:]}", message)
 
 
 def as_bad_input(error: HoldfastError, place: str = "The input") -> BadInput:
-    """With all problems, if the error has them."""
+    """With all problems that the error carries."""
     problems = getattr(error, "problems", ())
     return BadDocument(place, problems) if problems else BadInput(str(error))
 
@@ -140,7 +142,7 @@ def one_line(error: BaseException) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """The line of code that it came from."""
+    """The line of code that raised the error."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{Path(error.filename).name}, line {error.lineno}"
     frame = traceback.extract_tb(error.__traceback__)[-1]
@@ -152,23 +154,23 @@ def _lost_output(error: OSError) -> Exception:
         if error.filename:
             return BadInput(f"{error.strerror or error}: {error.filename}.")
         close_quietly()
-        return BadInput(f"What there is to say cannot be written: {error.strerror or error}.")
+        return BadInput(f"The output cannot be written: {error.strerror or error}.")
     close_quietly()
     return click.exceptions.Exit(BAD_INPUT)
 
 
 def fill_closed() -> None:
-    """Who closed a stream (`>&-`) wants nothing of it. Its number must be taken before a database gets it, and is written to."""
+    """Opens the null device for a closed stream (`>&-`). Otherwise a database file could get its descriptor and be written to."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - as long as the process
 
 
 def close_quietly() -> None:
-    """Nobody reads stdout any more: what is still buffered must not fail when the process ends."""
+    """Stdout has no reader any more: flushing its buffer must not fail at the end of the process."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
-    except (OSError, ValueError):  # stdout is no file (a test's, a host program's): nothing is left to fail later
+    except (OSError, ValueError):  # stdout is not a file (in tests or a host program): nothing can fail later
         pass

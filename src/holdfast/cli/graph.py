@@ -1,4 +1,4 @@
-"""`holdfast graph`: a drawing of a definition."""
+"""`holdfast graph`: draw a definition."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from holdfast.cli.options import activities_option, output_option
 @click.command(epilog="\b\nExample:\n  holdfast graph order.json --format svg -o order.svg")
 @click.argument("workflow", metavar="FILE|MODULE:NAME")
 @click.option(
-    "--format", "drawing", type=click.Choice(["mermaid", "svg"]), help="Without it: svg for -o NAME.svg, else mermaid."
+    "--format",
+    "drawing",
+    type=click.Choice(["mermaid", "svg"]),
+    help="Default: svg for -o NAME.svg, otherwise mermaid.",
 )
 @output_option
 @activities_option
 def graph(workflow: str, drawing: str | None, output: str | None, activity_modules: tuple[str, ...]) -> None:
-    """Draw a definition as Mermaid text or as SVG. What could not be read is reported on stderr and not drawn."""
+    """Draw a definition as Mermaid text or as SVG. Unreadable parts are reported on stderr and omitted."""
     from holdfast.cli.documents import write_file
     from holdfast.cli.engines import make_engine
     from holdfast.cli.sources import open_source, read_source, with_place

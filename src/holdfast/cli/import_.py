@@ -1,4 +1,4 @@
-"""`holdfast import`: put definitions into a store."""
+"""`holdfast import`: import definitions into a store and publish them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REFUSED = "Nothing was imported."
 
 @click.command("import", epilog="\b\nExample:\n  holdfast import order.json invoice.json --store sqlite:///holdfast.db")
 @click.argument("workflows", nargs=-1, required=True, metavar="FILE|FOLDER|MODULE:NAME...")
-@store_option("Which store; the setting `store` if it is not given.")
+@store_option("The store; default: the setting `store`.")
 @with_option
 @activities_option
 @click.pass_context
@@ -30,10 +30,10 @@ def import_(
     others: tuple[str, ...],
     activity_modules: tuple[str, ...],
 ) -> None:
-    """Put definitions into a store and publish them: others can then execute them by id. All are checked first.
+    """Import definitions into a store and publish them, so that other workflows can execute them by id. All are validated first.
 
-    A folder stands for the definitions in it and below it. A definition whose version number is taken by other content gets the
-    next number.
+    A folder stands for all definitions in it and below it. If the version number of a definition is taken by other content, the
+    definition gets the next number.
     """
     import asyncio
 
@@ -71,6 +71,6 @@ async def _save(runtime: ManagedRuntime, definition: Definition, *, is_document:
         before = ""
     if is_document:
         saved = (await runtime.definitions.save_and_publish(definition, source=Source.FILE)).version
-    else:  # Asked for by name: published even if this content was once, and another since.
+    else:  # Named explicitly: publish this content again even if other content was published since.
         saved = await runtime.definitions.deploy(definition, f"import-{runtime.new_id()}")
     return f"{name} version {saved.version}: {'unchanged' if saved.content == before else 'imported'}"

@@ -11,13 +11,13 @@ _KINDS = {list: "a list", str: "text", int: "a number", float: "a number", bool:
 
 
 def read_payload(text: str | None, option: str = "--input") -> Any:
-    """Any JSON value; None if nothing is given. `option` is what the user wrote it after."""
+    """Any JSON value; None without a text. `option` is the option's name, for errors."""
     if text is None:
         return None
     if text.startswith("@"):
         path = text[1:]
         if not path:
-            raise BadInput(f"{option} @ names no file. Write {option} @FILE, or @- for stdin.")
+            raise BadInput(f"{option} @ lacks a file name. Write {option} @FILE, or @- for stdin.")
         return read_json(path)
     try:
         return parse_json(text, option)
@@ -31,5 +31,5 @@ def read_inputs(text: str | None) -> dict[str, Any]:
         return {}
     found = read_payload(text)
     if not isinstance(found, dict):
-        raise BadInput(f'--input is {_KINDS[type(found)]}. Give the inputs by name: --input \'{{"name": "value"}}\'.')
+        raise BadInput(f'--input is {_KINDS[type(found)]}. Pass the inputs by name: --input \'{{"name": "value"}}\'.')
     return found

@@ -22,7 +22,8 @@ STATUSES = ("pending", "running", "suspended", "finished", "faulted", "canceled"
 
 
 @click.group(
-    cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast instances list --status faulted --server http://127.0.0.1:8600"
+    cls=SuggestingGroup,
+    epilog="\b\nExample:\n  holdfast instances list --status faulted --server http://127.0.0.1:8600",
 )
 def instances() -> None:
     """Find, read, cancel, retry, recover, resume, skip, fork and delete instances."""
@@ -36,11 +37,13 @@ for _command in (moments, fork, skip):
 @click.option(
     "--status", multiple=True, type=click.Choice(STATUSES), help="Only these statuses; may be given several times."
 )
-@click.option("--definition", "definition_id", metavar="ID", help="Only of this definition.")
-@click.option("--correlation", "correlation_id", metavar="ID", help="Only with this correlation id.")
-@click.option("--search", help="A part of the id, name or correlation id.")
-@click.option("--incidents", is_flag=True, help="Only those with open incidents.")
-@click.option("--sort", default="-created", show_default=True, help="A column; with '-' in front, downwards.")
+@click.option("--definition", "definition_id", metavar="ID", help="Only instances of this definition.")
+@click.option("--correlation", "correlation_id", metavar="ID", help="Only instances with this correlation id.")
+@click.option("--search", help="Part of the id, name or correlation id.")
+@click.option("--incidents", is_flag=True, help="Only instances with open incidents.")
+@click.option(
+    "--sort", default="-created", show_default=True, help="Column to sort by; a leading '-' sorts in descending order."
+)
 @click.option("--limit", default=LIST_LIMIT, show_default=True)
 @target_options
 @json_option("Print a JSON list.")
@@ -74,10 +77,10 @@ def list_(target: Target, as_json: bool, watch: bool, incidents: bool, **query: 
 @instances.command("show")
 @click.argument("instance_id", metavar="ID")
 @target_options
-@json_option("Print it as JSON.")
+@json_option("Print the instance as JSON.")
 @watch_option
 def show(instance_id: str, target: Target, as_json: bool, watch: bool) -> None:
-    """Show an instance: status, variables, what it waits for, incidents."""
+    """Show an instance: status, variables, wait conditions, incidents."""
     from holdfast.cli.output import show_instance
 
     async def work(client: Client) -> t.InstanceDetail:
@@ -95,7 +98,7 @@ def show(instance_id: str, target: Target, as_json: bool, watch: bool) -> None:
 @target_options
 @json_option("Print the entries as a JSON list.")
 def journal(instance_id: str, target: Target, as_json: bool) -> None:
-    """Show what happened in an instance, in order."""
+    """Show the journal of an instance, in order."""
     from holdfast.cli.output import plain, show_items
 
     async def work(client: Client) -> list[t.JournalItem]:
@@ -120,7 +123,7 @@ def journal(instance_id: str, target: Target, as_json: bool) -> None:
 
 @instances.command("cancel")
 @click.argument("instance_ids", metavar="ID…", nargs=-1, required=True)
-@click.option("--terminate", is_flag=True, help="End at once: no cleanup, no compensation.")
+@click.option("--terminate", is_flag=True, help="End immediately, without cleanup and compensation.")
 @why_option
 @target_options
 @click.pass_context
@@ -135,8 +138,10 @@ def cancel(ctx: click.Context, instance_ids: tuple[str, ...], terminate: bool, w
 
 @instances.command("retry")
 @click.argument("instance_ids", metavar="ID…", nargs=-1)
-@click.option("--all-faulted", is_flag=True, help="All that have faulted; see also --definition.")
-@click.option("--definition", "definition_id", metavar="ID", help="With --all-faulted: only of this definition.")
+@click.option("--all-faulted", is_flag=True, help="All faulted instances; see also --definition.")
+@click.option(
+    "--definition", "definition_id", metavar="ID", help="With --all-faulted: only instances of this definition."
+)
 @why_option
 @target_options
 @click.pass_context
@@ -148,11 +153,11 @@ def retry(
     why: str | None,
     target: Target,
 ) -> None:
-    """Run the failed activities of faulted instances again."""
+    """Retry the failed activities of faulted instances."""
     from holdfast.cli.output import show_bulk
 
     if bool(instance_ids) == all_faulted:
-        raise click.UsageError("Name instances, or give --all-faulted.")
+        raise click.UsageError("Name instances, or use --all-faulted.")
 
     async def retry_one(client: Client, instance_id: str) -> str:
         return (await client.instances.retry(instance_id, why=why)).status
@@ -170,7 +175,7 @@ def retry(
 @target_options
 @click.pass_context
 def recover(ctx: click.Context, instance_id: str, why: str | None, target: Target) -> None:
-    """Run effects again that were lost with their process and are held (on_lost: hold)."""
+    """Rerun effects that were lost with their process and are held (on_lost: hold)."""
 
     async def work(client: Client) -> int:
         count = (await client.instances.recover(instance_id, why=why)).count
@@ -183,8 +188,8 @@ def recover(ctx: click.Context, instance_id: str, why: str | None, target: Targe
         click.echo(f"{instance_id} {count} {'effect runs' if count == 1 else 'effects run'} again")
         return
     click.echo(
-        f"{instance_id} has no effect that is held: its process may still count as alive. What it waits for says: "
-        f"holdfast doctor instance {instance_id}. What failed is run again by: holdfast instances retry {instance_id}",
+        f"{instance_id} has no held effect: its process may still count as alive. To see what it waits for: "
+        f"holdfast doctor instance {instance_id}. To retry failed activities: holdfast instances retry {instance_id}",
         err=True,
     )
     ctx.exit(1)
@@ -192,8 +197,8 @@ def recover(ctx: click.Context, instance_id: str, why: str | None, target: Targe
 
 @instances.command("resume")
 @click.argument("instance_id", metavar="ID")
-@click.option("--bookmark", metavar="ID", help="Which one; the only one, if it is not given.")
-@click.option("--payload", metavar="JSON|@FILE", help="What it is resumed with.")
+@click.option("--bookmark", metavar="ID", help="The bookmark; default: the only one.")
+@click.option("--payload", metavar="JSON|@FILE", help="Payload for the bookmark.")
 @target_options
 def resume(
     instance_id: str,
@@ -217,7 +222,7 @@ def resume(
 @target_options
 @click.pass_context
 def delete(ctx: click.Context, instance_ids: tuple[str, ...], target: Target) -> None:
-    """Delete instances that have ended, with everything that belongs to them."""
+    """Delete instances that have ended, with all their data."""
 
     async def delete_one(client: Client, instance_id: str) -> str:
         await client.instances.delete(instance_id)
@@ -227,7 +232,7 @@ def delete(ctx: click.Context, instance_ids: tuple[str, ...], target: Target) ->
 
 
 def _each(target: Target, ids: tuple[str, ...], work: Callable[[Client, str], Awaitable[str]]) -> int:
-    """One after the other; who is refused does not keep the others. Exit code 1 if one was."""
+    """One after the other; a refused instance does not stop the others. Exit code 1 if one was refused."""
     from holdfast.errors import RequestRefused
 
     async def all_of_them(client: Client) -> int:

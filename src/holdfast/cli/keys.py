@@ -1,4 +1,4 @@
-"""`holdfast keys`: API keys of programs, straight on a store."""
+"""`holdfast keys`: API keys of programs, directly in a store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from holdfast.identity.accounts import Accounts
     from holdfast.identity.api_keys import ApiKey
 
-store = store_option("Which store; the setting `store` if it is not given.")
+store = store_option("The store; default: the setting `store`.")
 
 
 @click.group(cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast keys add 'nightly import' --role operator --days 90")
@@ -26,7 +26,7 @@ def keys() -> None:
 @store
 @json_option("Print a JSON list.")
 def list_(store: str | None, as_json: bool) -> None:
-    """List the keys; what they are cannot be shown again."""
+    """List the keys. The secrets themselves cannot be shown again."""
     from holdfast.cli.accounts import with_accounts
     from holdfast.cli.tables import show_json, show_table
 
@@ -48,11 +48,11 @@ def list_(store: str | None, as_json: bool) -> None:
 @keys.command("add")
 @click.argument("name")
 @click.option("--role", "roles", multiple=True, required=True, help="A role; may be given several times.")
-@click.option("--days", type=click.IntRange(1), help="Good for this many days; for ever if it is not given.")
+@click.option("--days", type=click.IntRange(1), help="Lifetime in days; default: the key does not expire.")
 @store
 @json_option("Print id and key as JSON.")
 def add(name: str, roles: tuple[str, ...], days: int | None, store: str | None, as_json: bool) -> None:
-    """Make a key and print it, once."""
+    """Create a key and print it once."""
     from holdfast.cli.accounts import with_accounts
     from holdfast.cli.tables import show_json
 
@@ -66,14 +66,14 @@ def add(name: str, roles: tuple[str, ...], days: int | None, store: str | None, 
         show_json({"id": made.id, "key": text})
     else:
         click.echo(text)
-        click.echo("Keep it now: it is not shown again.", err=True)
+        click.echo("Store the key now: it is not shown again.", err=True)
 
 
 @keys.command("remove")
 @click.argument("key_id")
 @store
 def remove(key_id: str, store: str | None) -> None:
-    """Remove a key: it is refused from then on."""
+    """Remove a key: it is refused from now on."""
     from holdfast.cli.accounts import with_accounts
 
     async def work(accounts: Accounts) -> None:

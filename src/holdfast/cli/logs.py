@@ -1,4 +1,4 @@
-"""The log of a process that is ours: words or JSON, on stderr, with the engine's own events from a level on."""
+"""Logging of a Holdfast process: text or JSON on stderr, with engine events from a minimum level."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def log_options(function: F) -> F:
 
 
 class CredentialFilter(logging.Filter):
-    """Addresses that hold credentials (`/api/live?token=…`, links that resume) are written without them."""
+    """Removes credentials from logged URLs (`/api/live?token=…`, resume links)."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         text = record.getMessage()
@@ -38,7 +38,7 @@ class CredentialFilter(logging.Filter):
 
 
 def set_up_logs(settings: Settings, form: str | None, level: str | None) -> Callable[[], None]:
-    """What the options say, else the settings. Gives back what ends the log of events."""
+    """Options override settings. Returns a function that stops the log of events."""
     number = logging.getLevelNamesMapping()[(level or settings.log_level.value).upper()]
     handler = logging.StreamHandler()
     if (form or settings.log_format) == LogFormat.JSON:
@@ -49,7 +49,7 @@ def set_up_logs(settings: Settings, form: str | None, level: str | None) -> Call
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.addFilter(CredentialFilter())
     logging.basicConfig(level=number, handlers=[handler], force=True)
-    # Below that it writes every header of a socket, those that say who asks included.
+    # At lower levels it logs every header of a socket, including credentials.
     logging.getLogger("uvicorn.error").setLevel(max(number, logging.INFO))
     told = [event.name for event in telemetry.EVENTS if event.level >= number]
     return telemetry.subscribe(telemetry.log_event, *told) if told else lambda: None

@@ -1,4 +1,4 @@
-"""The event loop of the commands that work for long: `serve`, `worker`, `bench`."""
+"""Event loop of the long-running commands: `serve`, `worker`, `bench`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def run_loop(main: Coroutine[Any, Any, T]) -> T:
-    """What `main` returns; on uvloop where it is installed."""
+    """Runs `main` and returns its result; on uvloop if it is installed."""
     try:
         import uvloop
     except ImportError:

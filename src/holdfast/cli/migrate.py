@@ -1,4 +1,4 @@
-"""`holdfast migrate`: bring the schema of a store up to date."""
+"""`holdfast migrate`: migrate the schema of a store."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ MIGRATIONS_PENDING = 1
 
 
 @click.command(epilog="\b\nExample:\n  holdfast migrate --store postgresql://localhost/holdfast --check")
-@store_option("Which store; the setting `store` if it is not given.")
+@store_option("The store; default: the setting `store`.")
 @click.option("--check", is_flag=True, help="Change nothing; exit code 1 if migrations are pending.")
 @json_option("Print schema, applied and pending as JSON.")
 @click.pass_context
 def migrate(ctx: click.Context, store: str | None, check: bool, as_json: bool) -> None:
-    """Apply the migrations that are pending, under a lock: ten processes may do it at once."""
+    """Apply pending migrations under a lock: several processes may run it at the same time."""
     import asyncio
 
     from holdfast.cli.engines import make_engine

@@ -1,4 +1,4 @@
-"""`holdfast instances moments|fork|skip`: looking back, going on from a moment, and past what does not end."""
+"""`holdfast instances moments|fork|skip`: show earlier states, fork from one, and skip an activity."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 why_option = click.option("--why", help="The reason, for the journal.")
 at_option = click.option(
-    "--at", "version", type=click.IntRange(min=1), metavar="VERSION", help="A moment that is kept."
+    "--at", "version", type=click.IntRange(min=1), metavar="VERSION", help="A version with a stored state."
 )
 
 
@@ -24,7 +24,7 @@ at_option = click.option(
 @target_options
 @json_option("Print JSON.")
 def moments(instance_id: str, version: int | None, target: Target, as_json: bool) -> None:
-    """List the versions whose state is kept; with --at, show the state of one."""
+    """List the versions with a stored state; with --at, show one state."""
     if version is None:
         _list(instance_id, target, as_json=as_json)
     else:
@@ -45,7 +45,7 @@ def _list(instance_id: str, target: Target, *, as_json: bool) -> None:
     found = ask(target, work)
     show_items(columns, found.items, len(found.items), as_json=as_json)
     if not found.items:
-        click.echo("No states are kept. Set history = snapshots to keep them from now on.", err=True)
+        click.echo("No states are stored. Set history = snapshots to store them from now on.", err=True)
 
 
 def _show(instance_id: str, version: int, target: Target, *, as_json: bool) -> None:
@@ -70,7 +70,7 @@ def _show(instance_id: str, version: int, target: Target, *, as_json: bool) -> N
 @why_option
 @target_options
 def fork(instance_id: str, version: int | None, why: str | None, target: Target) -> None:
-    """Make another instance that goes on from the same state, or from that of a moment that is kept."""
+    """Create an instance that continues from the same state, or from the stored state of a version."""
 
     async def work(client: Client) -> t.ImportedInstance:
         return await client.instances.fork(instance_id, version=version, why=why)
@@ -81,11 +81,11 @@ def fork(instance_id: str, version: int | None, why: str | None, target: Target)
 @click.command("skip")
 @click.argument("instance_id", metavar="ID")
 @click.argument("activity_id", metavar="ACTIVITY")
-@click.option("--outcome", help="Go on as if it had completed with this outcome.")
+@click.option("--outcome", help="Continue as if the activity had completed with this outcome.")
 @why_option
 @target_options
 def skip(instance_id: str, activity_id: str, outcome: str | None, why: str | None, target: Target) -> None:
-    """Go on as if a failed or waiting activity had completed."""
+    """Continue as if a failed or waiting activity had completed."""
 
     async def work(client: Client) -> t.InstanceResult:
         return await client.instances.skip(instance_id, activity_id, outcome=outcome, why=why)

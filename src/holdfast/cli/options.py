@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def with_option(function: F) -> F:
         "others",
         multiple=True,
         metavar="FILE",
-        help="A workflow that this one executes or uses as an activity; may be given several times.",
+        help="A workflow that this one executes or uses as an activity; repeatable.",
     )(function)
 
 
@@ -26,7 +26,7 @@ def activities_option(function: F) -> F:
         "activity_modules",
         multiple=True,
         metavar="MODULE",
-        help="A Python module with the code that workflows use: activities, types, workflows; may be given several times.",
+        help="A Python module with activities, types or workflows that the workflow uses; repeatable.",
     )(function)
 
 
@@ -43,14 +43,12 @@ def output_option(function: F) -> F:
 
 def auto_resume_option(function: F) -> F:
     return click.option(
-        "--auto-resume", is_flag=True, help="Resume every bookmark with an empty payload until none is left."
+        "--auto-resume", is_flag=True, help="Resume every bookmark with an empty payload until the workflow ends."
     )(function)
 
 
 def wait_option(function: F) -> F:
-    return click.option("--wait", is_flag=True, help="Wait out delays and back-offs instead of stopping there.")(
-        function
-    )
+    return click.option("--wait", is_flag=True, help="Wait for delays and back-offs instead of suspending.")(function)
 
 
 def store_option(help_text: str, *, required: bool = False) -> Callable[[F], F]:

@@ -1,4 +1,4 @@
-"""How operators' commands show what a server answered."""
+"""Output of operator commands: tables and JSON of API responses."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ VALUE_LENGTH_MAX = 80
 
 
 def moment(at: datetime | None) -> str:
-    """In the time of who reads it."""
+    """In the local time zone."""
     return "" if at is None else f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def plain(value: Any, wide: int = VALUE_LENGTH_MAX) -> str:
-    """A value on one line, cut where it is long."""
+    """A value on one line, truncated if it is long."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= wide else text[: wide - 1] + "…"
 
@@ -57,7 +57,7 @@ def show_instance(found: t.InstanceDetail, *, as_json: bool) -> None:
 
 
 def state_rows(state: t.InstanceState) -> list[tuple[str, str]]:
-    """Rows of a table: what, and its value."""
+    """Rows of a table: label and value."""
     return [
         *((f"input {name}", plain(value)) for name, value in state.inputs.items()),
         *((f"variable {name}", plain(value)) for name, value in state.variables.items()),
@@ -68,8 +68,8 @@ def state_rows(state: t.InstanceState) -> list[tuple[str, str]]:
 
 
 def show_bulk(done: str, result: t.InstancesBulkResult) -> int:
-    """Exit code 1 if one of them was refused."""
-    left = f", {result.unchanged} left as they are" if result.unchanged else ""
+    """Exit code 1 if an instance was refused."""
+    left = f", {result.unchanged} unchanged" if result.unchanged else ""
     click.echo(f"{result.changed} {done}{left}")
     for failure in result.failed:
         click.echo(f"{failure.id} refused: {failure.message}", err=True)

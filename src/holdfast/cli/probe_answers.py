@@ -1,4 +1,4 @@
-"""What `holdfast worker --probe` answers: the same as a server does, and without what only a server needs."""
+"""Responses of `holdfast worker --probe`: the same as those of a server, without the server's dependencies."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ NO_PROMETHEUS = b"Metrics need the package 'prometheus_client'. Install it with:
 
 
 def listen_for_probes(text: str) -> list[socket]:
-    """At `PORT` or `HOST:PORT`; nowhere without a text."""
+    """Listens at `PORT` or `HOST:PORT`; no sockets for an empty text."""
     if not text:
         return []
     host, _, port = text.rpartition(":")
     if not (port.isascii() and port.isdigit() and int(port) <= 65535) or (host.count(":") and not host.startswith("[")):
         raise BadInput(
-            f"'{text}' is no address for probes. Give --probe (or HOLDFAST_PROBE) a PORT or HOST:PORT, such as 9600, "
+            f"'{text}' is not an address for probes. Set --probe (or HOLDFAST_PROBE) to PORT or HOST:PORT, such as 9600, "
             "0.0.0.0:9600 or [::]:9600."
         )
-    remedy = "Choose another address for --probe (or HOLDFAST_PROBE); port 0 takes a free one."
+    remedy = "Choose another address for --probe (or HOLDFAST_PROBE); port 0 selects a free port."
     return listen(host.strip("[]") or HOST, int(port), remedy)
 
 
 @asynccontextmanager
 async def probed(worker: Worker, sockets: Sequence[socket]) -> AsyncIterator[None]:
-    """Inside it probes are answered, from before the worker has opened until after it has closed."""
+    """Answers probes inside the block, from before the worker opens until after it closes."""
     if not sockets:
         yield
         return
@@ -76,7 +76,7 @@ def _answers(worker: Worker, metrics: Metrics | None) -> Answers:
         if metrics is None:
             return Reply(HTTPStatus.NOT_IMPLEMENTED, NO_PROMETHEUS)
         if not worker.is_open:
-            return Reply(HTTPStatus.SERVICE_UNAVAILABLE, b"The worker has not started, or it has ended.\n")
+            return Reply(HTTPStatus.SERVICE_UNAVAILABLE, b"The worker has not started, or has stopped.\n")
         body, kind = await metrics.written(request.headers.get("accept", ""))
         return Reply(HTTPStatus.OK, body, kind)
 
@@ -85,7 +85,7 @@ def _answers(worker: Worker, metrics: Metrics | None) -> Answers:
 
 async def _why_unready(worker: Worker) -> list[str]:
     if worker.is_stopping:
-        return ["The worker drains, or has ended: it takes no new work."]
+        return ["The worker is draining or has stopped: it takes no new work."]
     if not worker.is_open:
         return ["The worker has not started."]
     reasons = await why_unready(worker.runtimes)
@@ -95,7 +95,7 @@ async def _why_unready(worker: Worker) -> list[str]:
 
 
 def _health(reasons: list[str]) -> Reply:
-    """As the server's `Health` is written."""
+    """Same format as the server's `Health`."""
     body = {"status": "unavailable" if reasons else "ok", "version": __version__, "reasons": reasons}
     status = HTTPStatus.SERVICE_UNAVAILABLE if reasons else HTTPStatus.OK
     return Reply(status, msgspec.json.encode(body), "application/json")

@@ -1,7 +1,7 @@
-"""The smallest HTTP server that Kubernetes and Prometheus need: one request per connection, from the standard library alone.
+"""Minimal HTTP server for Kubernetes and Prometheus: one request per connection, standard library only.
 
-Whoever reaches it may be broken or mean: a head is bounded in size and time, connections in number, and what is no plain GET or
-HEAD is refused. A worker goes on whatever is sent here.
+Clients may be broken or malicious: size and time of a request head and the number of connections are bounded, and everything
+but a plain GET or HEAD is refused. The worker continues whatever a client sends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ logger = logging.getLogger("holdfast")
 
 HEAD_BYTES_MAX = 8_192
 HEAD_TIMEOUT = 5.0
-"""Seconds until a request must have come."""
+"""Seconds within which the head of a request must arrive."""
 ANSWER_TIMEOUT = 10.0
 SEND_TIMEOUT = 5.0
 CONNECTIONS_MAX = 64
@@ -47,11 +47,11 @@ Answers = Mapping[str, Callable[[ProbeRequest], Awaitable[Reply]]]
 
 
 class MalformedRequest(Exception):
-    """It is no request of HTTP/1."""
+    """Not an HTTP/1 request."""
 
 
 def read_request(head: bytes) -> ProbeRequest:
-    """From everything up to the empty line."""
+    """Parses a request head, up to the empty line."""
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     asked = _LINE.fullmatch(first)
     fields = [_FIELD.fullmatch(line) for line in lines]
@@ -64,7 +64,7 @@ def read_request(head: bytes) -> ProbeRequest:
 
 
 class Probe:
-    """Answers on these sockets, which it closes, inside an `async with` block."""
+    """Answers on these sockets inside an `async with` block, and closes them."""
 
     def __init__(self, sockets: Sequence[socket], answers: Answers) -> None:
         self._sockets = tuple(sockets)
@@ -93,14 +93,17 @@ class Probe:
         task.add_done_callback(self._open.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.transport.set_write_buffer_limits(0)  # So that `drain` waits until all of it has left.
+        writer.transport.set_write_buffer_limits(0)  # `drain` then waits until everything is sent.
         try:
             reply, method = await self._reply(reader)
             async with asyncio.timeout(SEND_TIMEOUT):
                 writer.write(written(reply, method))
                 await writer.drain()
             writer.close()
-        except (ConnectionError, TimeoutError):  # It went away, or does not take the answer: nobody is left to tell.
+        except (
+            ConnectionError,
+            TimeoutError,
+        ):  # The client disconnected or does not read: there is nowhere to report it.
             pass
         finally:
             if not writer.is_closing():
@@ -130,7 +133,7 @@ class Probe:
         except TimeoutError:
             return Reply(HTTPStatus.SERVICE_UNAVAILABLE, f"No answer within {ANSWER_TIMEOUT:.0f} s.\n".encode())
         except Exception:
-            logger.exception("The probe could not answer %s; the worker goes on.", request.path)
+            logger.exception("the probe cannot answer %s; the worker continues", request.path)
             return Reply(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 

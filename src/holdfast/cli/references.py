@@ -1,4 +1,4 @@
-"""`module:name` and modules of code: imported from the current folder or the environment."""
+"""References to Python code: `module:name` and modules, imported from the current folder or the environment."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def is_reference(text: str) -> bool:
 
 
 def load_workflow(reference: str) -> Any:
-    """The workflow that is named, or that the named function returns."""
+    """The named workflow, or the workflow returned by the named function."""
     module_name, _, name = reference.rpartition(":")
     found = _find(import_module(module_name), name, reference)
     if isinstance(found, FunctionActivity) or (isclass(found) and issubclass(found, Activity)):
         raise BadInput(
-            f"'{reference}' is an activity, not a workflow. Name a workflow that holds it, such as "
+            f"'{reference}' is an activity, not a workflow. Name a workflow that contains it, such as "
             f"{name}_workflow = Workflow({name}{'()' if isclass(found) else '.bind()'})."
         )
     if callable(found) and not isclass(found) and not isinstance(found, WORKFLOWS):
@@ -49,22 +49,22 @@ def load_workflow(reference: str) -> Any:
 
 
 def find(reference: str) -> Any:
-    """Whatever is named."""
+    """The named object."""
     if not is_reference(reference):
-        raise BadInput(f"'{reference}' is no reference. Write module:name, such as shop.orders:app.")
+        raise BadInput(f"'{reference}' is not a reference. Write module:name, such as shop.orders:app.")
     module_name, _, name = reference.rpartition(":")
     return _find(import_module(module_name), name, reference)
 
 
 class Code(NamedTuple):
-    """What modules bring: activities (not those that they import from Holdfast), and workflows with the types they use."""
+    """Code found in modules: their own activities, and workflows with the types they use."""
 
     activities: list[Any]
     workflows: list[Any]
 
 
 def code_of(modules: Iterable[str]) -> Code:
-    """The code of modules that hold some, or `BadInput`."""
+    """The code in these modules; `BadInput` for a module without any."""
     activities: dict[int, Any] = {}
     workflows: dict[int, Any] = {}
     for name in modules:
@@ -79,7 +79,7 @@ def code_of(modules: Iterable[str]) -> Code:
 
 
 def has_code(module: str) -> bool:
-    """Whether `code_of` finds something in it."""
+    """Whether `code_of` finds code in the module."""
     return any(_code_in(module))
 
 
@@ -98,29 +98,29 @@ def _is_own_activity(item: Any) -> bool:
     return is_type and not item.__module__.startswith("holdfast.")
 
 
-# -- importing ---------------------------------------------------------------------------------------------------------
+# -- imports -----------------------------------------------------------------------------------------------------------
 
 
 def import_module(name: str) -> ModuleType:
-    """A module by name, or by the path of its file; its folder is on the path from then on, for what it imports."""
+    """A module by name, or by the path of its file; the file's folder is added to the path, for its own imports."""
     folder, module_name = (str(Path.cwd()), name) if not name.endswith(".py") else _place_of(name)
     if folder not in sys.path:
         sys.path.insert(0, folder)
     if not _is_module(module_name):
-        raise BadInput(f"'{name}' is no name of a module. Write module:name, such as shop.orders:approval.")
+        raise BadInput(f"'{name}' is not the name of a module. Write module:name, such as shop.orders:approval.")
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise BadInput(_broken(name, error)) from error
         raise BadInput(
-            f"There is no module '{error.name}' here. Call holdfast in the folder of {error.name}.py, or install it."
+            f"There is no module '{error.name}' here. Run holdfast in the folder of {error.name}.py, or install it."
         ) from None
     except KeyboardInterrupt:
         raise
-    except HoldfastError as error:  # It names the place and the remedy itself, on as many lines as it wants.
+    except HoldfastError as error:  # Its message already names place and remedy, possibly on several lines.
         raise BadInput(f"Importing '{name}' failed: {error}") from error
-    except BaseException as error:  # a script that calls sys.exit() while it is imported is broken, too
+    except BaseException as error:  # includes a script that calls sys.exit() on import
         raise BadInput(_broken(name, error)) from error
 
 

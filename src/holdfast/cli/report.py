@@ -1,4 +1,4 @@
-"""What a run gave: one JSON line for programs, a few lines for people."""
+"""Report of a run: one JSON line for programs, a few lines for people."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _COLOURS = {Status.FINISHED: "green", Status.SUSPENDED: "yellow", Status.FAULTED
 
 @dataclass(frozen=True, slots=True)
 class RunLocation:
-    """Where a run is kept, as options of the commands that go on with it."""
+    """Location of a stored run, as options of the commands that continue it."""
 
     resume: str
-    """Of `holdfast resume`."""
+    """Options of `holdfast resume`."""
     retry: str | None = None
-    """Of `holdfast instances retry`; None where only `holdfast run` can begin again."""
+    """Options of `holdfast instances retry`; None if only `holdfast run` can start again."""
     worker: str | None = None
-    """Of `holdfast worker`; None where no worker finds it."""
+    """Options of `holdfast worker`; None if no worker can find the run."""
 
 
 def as_data(result: RunResult) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _bookmark(item: Bookmark) -> dict[str, Any]:
 
 
 def summarize(result: RunResult, kept: RunLocation | None) -> None:
-    """On stderr, so that stdout is what the workflow wrote. Away from a terminal, nothing is said of a plain success."""
+    """Printed on stderr, so that stdout has only the workflow's output. Without a terminal, a plain success prints nothing."""
     if result.status is Status.FINISHED and not result.incidents and not sys.stderr.isatty():
         return
     status = click.style(str(result.status), fg=_COLOURS.get(result.status), bold=True)
@@ -101,19 +101,19 @@ def _remedy(result: RunResult, kept: RunLocation | None) -> str:
     if kept is None and result.bookmarks:
         due = any(item.due for item in result.bookmarks)
         return (
-            "Its state was not kept. Run it with --state FILE to resume it later"
+            "The state was not saved. Run with --state FILE to resume it later"
             f"{', with --wait to wait until it is due' if due else ''}, or with --auto-resume."
         )
     if kept is not None and result.bookmarks:
         bookmark = f" --bookmark {result.bookmarks[0].id}" if len(result.bookmarks) > 1 else ""
         if kept.worker is not None and all(item.due for item in result.bookmarks):
             return (
-                f"It goes on at that time, where a worker runs: holdfast worker {kept.worker}\n"
-                f"Without waiting: holdfast resume {kept.resume}{bookmark}"
+                f"A worker continues it at that time: holdfast worker {kept.worker}\n"
+                f"To continue now: holdfast resume {kept.resume}{bookmark}"
             )
         return f"Resume it: holdfast resume {kept.resume}{bookmark} [--input JSON]"
     if result.status is Status.FAULTED and kept is not None and kept.retry is not None:
-        return f"Correct the cause, then run what failed again: holdfast instances retry {kept.retry}"
+        return f"Fix the cause, then retry: holdfast instances retry {kept.retry}"
     if result.status is Status.FAULTED:
-        return "Correct the cause and run it again; --json gives the incidents with their inputs."
+        return "Fix the cause and run it again; --json prints the incidents with their inputs."
     return ""

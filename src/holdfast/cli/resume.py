@@ -1,4 +1,4 @@
-"""`holdfast resume`: go on with a run that was kept, in a file or in a store."""
+"""`holdfast resume`: continue a stored run, from a state file or a store."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     "\n  holdfast resume 6GY2Z2HWR0400 --store sqlite:///holdfast.db"
 )
 @click.argument("instance", required=False)
-@click.option("--state", metavar="FILE", help="What `holdfast run --state` wrote; it is updated.")
-@store_option("The store that `holdfast run --store` kept INSTANCE in.")
-@click.option("--bookmark", metavar="ID", help="Which one, if it waits at several; the activity's id will do.")
-@click.option("--input", "given", metavar="JSON|@FILE", help="What the bookmark waited for: any JSON.")
+@click.option("--state", metavar="FILE", help="State file written by `holdfast run --state`; it is updated.")
+@store_option("The store with INSTANCE, as in `holdfast run --store`.")
+@click.option("--bookmark", metavar="ID", help="The bookmark, if there are several; the id of its activity works too.")
+@click.option("--input", "given", metavar="JSON|@FILE", help="Payload for the bookmark: any JSON.")
 @with_option
 @activities_option
 @auto_resume_option
 @wait_option
-@json_option("End with one line of JSON, as `holdfast run --json` does.")
+@json_option("Print one line of JSON at the end, like `holdfast run --json`.")
 @click.pass_context
 def resume(
     ctx: click.Context,
@@ -52,12 +52,12 @@ def resume(
     wait: bool,
     as_json: bool,
 ) -> None:
-    """Resume a bookmark and run on: INSTANCE of a store, or the run of a state file.
+    """Resume a bookmark and continue: INSTANCE of a store, or the run of a state file.
 
-    A state file is updated, and holds all that is needed; a workflow that was named MODULE:NAME is imported again. With a
-    store, what a process that died left undone is taken over first; where there was any, and no --bookmark or --input is
-    given, that is all. An instance that waits for its time only is waited for with --wait, else resumed early.
-    --with and --activities bring what a stored workflow uses. Exit code as for `run`.
+    A state file is self-contained and is updated; a workflow named MODULE:NAME is imported again. With a store, work left by a
+    process that died is taken over first. If there was any and neither --bookmark nor --input is given, the command stops
+    there. An instance that waits only for a timer is resumed early, or at its time with --wait. --with and --activities load
+    the code that a stored workflow uses. Exit codes as for `run`.
     """
     from holdfast.cli import stored_run
     from holdfast.cli.engines import make_engine
@@ -67,7 +67,7 @@ def resume(
     from holdfast.cli.terminal_run import LinePrinter, RunOptions
 
     if (state is None) == (store is None) or (instance is None) != (store is None):
-        raise BadInput("Missing option '--state', or INSTANCE and '--store'. Say what to resume.")
+        raise BadInput("Name the run to resume: --state FILE, or INSTANCE and --store URL.")
     payload = read_payload(given)
     if auto_resume and given is None:
         payload = {}
@@ -75,7 +75,7 @@ def resume(
     printer = LinePrinter()
     if state is not None:
         if others or activity_modules:
-            raise BadInput("A state file names its workflows and activities itself. Leave --with and --activities out.")
+            raise BadInput("A state file names its own workflows and activities. Omit --with and --activities.")
         chosen = BookmarkChoice(bookmark, payload, is_given=given is not None)
         ctx.exit(_from_file(state, chosen, options, printer))
     assert instance is not None
@@ -91,19 +91,19 @@ class BookmarkChoice(NamedTuple):
     bookmark: str | None
     payload: object
     is_given: bool
-    """Somebody wrote --input."""
+    """True if --input was given."""
 
 
 def waits_for_time(waiting: RunResult) -> bool:
-    """And for nothing else."""
+    """Whether it waits only for timers."""
     return bool(waiting.bookmarks) and all(item.due is not None for item in waiting.bookmarks)
 
 
 def warn_if_early(bookmark: Bookmark, now: datetime) -> None:
-    """A timer that is cut short is told: perhaps somebody meant to wait."""
+    """Reports a timer that is cut short, in case the user wanted to wait."""
     if bookmark.due is not None and bookmark.due > now:
         due = bookmark.due.isoformat(timespec="seconds")
-        click.echo(f"Resumed before its time: {bookmark.id} is due {due}. With --wait it is waited for.", err=True)
+        click.echo(f"Resumed early: {bookmark.id} is due {due}. Use --wait to wait for it.", err=True)
 
 
 def _from_file(state: str, wanted: BookmarkChoice, options: RunOptions, printer: LinePrinter) -> int:
@@ -126,17 +126,17 @@ def _from_file(state: str, wanted: BookmarkChoice, options: RunOptions, printer:
 def choose(
     waiting: RunResult, wanted: str | None, name: str, *, any_will_do: bool, retry: str | None = None
 ) -> Bookmark:
-    """The bookmark that is meant, or why there is none. `retry` is the command that runs again what failed."""
+    """The chosen bookmark; `BadInput` if there is none. `retry` is the command that retries failed activities."""
     from holdfast.cli.report import described
     from holdfast.model.instance import Status
 
     bookmarks = waiting.bookmarks
     if waiting.status.at_rest:
         again = retry is not None and waiting.status is Status.FAULTED
-        remedy = f"Run what failed again: {retry}" if again else "Start the workflow again."
+        remedy = f"Retry it: {retry}" if again else "Start the workflow again."
         raise BadInput(f"{name} is {waiting.status} and cannot be resumed. {remedy}")
     if not bookmarks:
-        told = "; ".join(item.message for item in waiting.incidents) or "its journal is kept with it"
+        told = "; ".join(item.message for item in waiting.incidents) or "see its journal"
         raise BadInput(f"{name} waits at no bookmark that can be resumed: {told}")
     if wanted is None and (len(bookmarks) == 1 or any_will_do):
         return bookmarks[0]

@@ -1,4 +1,4 @@
-"""`holdfast retire`: let instances go that ended long ago."""
+"""`holdfast retire`: delete or archive instances that ended long ago."""
 
 from __future__ import annotations
 
@@ -28,29 +28,31 @@ INSTANCES_MAX = 10_000
     "age",
     required=True,
     metavar="DURATION",
-    help="Ended longer ago than this: 30d, 12h, P30D.",
+    help="Minimum time since the end: 30d, 12h, P30D.",
 )
 @click.option(
     "--status",
     "statuses",
     multiple=True,
     type=click.Choice(STATUSES),
-    help="How they ended; may be given several times. Finished and canceled, if not given.",
+    help="Final status; repeatable. Default: finished and canceled.",
 )
 @click.option(
     "--definition",
     "definitions",
     multiple=True,
     metavar="ID",
-    help="Of this workflow only; may be given several times.",
+    help="Only instances of this workflow; repeatable.",
 )
 @click.option(
-    "--archive", metavar="FILE", help="Append them to this file of JSON lines first; compressed if it ends in .gz."
+    "--archive", metavar="FILE", help="Append them to this JSON Lines file first; compressed if the name ends in .gz."
 )
-@click.option("--tenant", default="", metavar="ID", help="Of this tenant; of the default one, if not given.")
-@click.option("--limit", type=click.IntRange(min=1), default=INSTANCES_MAX, show_default=True, help="At most so many.")
-@click.option("--check", is_flag=True, help="Change nothing; say how many would go.")
-@store_option("Which store; the setting `store` if it is not given.")
+@click.option("--tenant", default="", metavar="ID", help="The tenant; default: the default tenant.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=INSTANCES_MAX, show_default=True, help="Maximum number of instances."
+)
+@click.option("--check", is_flag=True, help="Change nothing; print how many would be deleted.")
+@store_option("The store; default: the setting `store`.")
 @json_option("Print the figures as JSON.")
 def retire(
     age: str,
@@ -63,10 +65,10 @@ def retire(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """Delete instances that ended long ago, with everything that the store has of them, a few at a time.
+    """Delete instances that ended long ago, with all their data, in small batches.
 
-    Those with a parent or child that still lives stay. Idempotency keys stay for seven days more. Safe to be called again and
-    again, and while nodes are at work: put it into a cron job.
+    Instances with a live parent or child stay. Idempotency keys stay for seven more days. The command can be repeated and run
+    while nodes are active, for example as a cron job.
     """
     import asyncio
 
@@ -81,7 +83,7 @@ def retire(
     if as_json:
         show_json({"expired": found} if isinstance(found, int) else _figures(found))
     else:
-        click.echo(f"{_instances(found)} would go" if isinstance(found, int) else _summary(found, archive))
+        click.echo(f"{_instances(found)} would be deleted" if isinstance(found, int) else _summary(found, archive))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class _Wanted:
 
 
 async def _retire(engine: Holdfast, url: str | None, wanted: _Wanted) -> RetentionReport | int:
-    """What was done; for a check, how many would go."""
+    """The report; for a check, the number of instances that would be deleted."""
     from holdfast.cli.existing_store import existing
     from holdfast.model.upkeep import RetentionRule
     from holdfast.persistence.archive import ArchiveFile, retire
@@ -118,7 +120,7 @@ async def _retire(engine: Holdfast, url: str | None, wanted: _Wanted) -> Retenti
 
 
 def _duration(text: str) -> timedelta:
-    """As settings and the API take it; zero and below are not theirs."""
+    """Parses a duration as settings and the API do, but accepts only positive ones."""
     from holdfast.model import durations
     from holdfast.settings import parse_duration
 
@@ -128,21 +130,21 @@ def _duration(text: str) -> timedelta:
         try:
             age = parse_duration(text)
         except (ValueError, OverflowError) as error:
-            raise BadInput(f"--older-than: '{text}' is no duration. Write 30d, 12h, 5m or P30D.") from error
+            raise BadInput(f"--older-than: '{text}' is not a duration. Write 30d, 12h, 5m or P30D.") from error
     if age < timedelta(0):
-        raise BadInput(f"--older-than: '{text}' lies in the future. Say how long ago they ended, as in P30D.")
+        raise BadInput(f"--older-than: '{text}' is not a positive duration. Give the time since the end, such as P30D.")
     return age
 
 
 def _archive_file(name: str | None) -> Path | None:
-    """Looked at before anything is read: nothing is deleted that cannot be archived."""
+    """Checked before anything is read, so that nothing is deleted that cannot be archived."""
     if name is None:
         return None
     path = Path(name)
     if path.is_dir():
         raise BadInput(f"--archive: '{name}' is a folder. Name a file in it, such as {path / 'ended.jsonl.gz'}.")
     if not path.parent.is_dir():
-        raise BadInput(f"--archive: there is no folder '{path.parent}'. Make it first.")
+        raise BadInput(f"--archive: there is no folder '{path.parent}'. Create it first.")
     return path
 
 
@@ -152,7 +154,7 @@ def _figures(report: RetentionReport) -> dict[str, int]:
 
 def _summary(report: RetentionReport, archive: str | None) -> str:
     archived = f", archived in {archive}" if archive is not None and report.archived else ""
-    kept = f"; {_instances(report.kept)} came back to life meanwhile and stayed" if report.kept else ""
+    kept = f"; {_instances(report.kept)} were revived meanwhile and stay" if report.kept else ""
     return f"{_instances(report.deleted)} gone{archived}{kept}"
 
 

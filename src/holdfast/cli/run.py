@@ -1,4 +1,4 @@
-"""`holdfast run`: execute a workflow here and now."""
+"""`holdfast run`: run a workflow in this process."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from holdfast.cli.options import (
 @click.option(
     "--flowchart-mode",
     type=click.Choice(["counter", "token"]),
-    help="How flowcharts join, where the definition does not say.",
+    help="Join mode of flowcharts, if the definition has none.",
 )
 @auto_resume_option
 @wait_option
-@json_option("End with one line of JSON: instance_id, status, outputs, variables, incidents, bookmarks.")
-@click.option("--state", metavar="FILE", help="Keep the state here, for `holdfast resume`.")
-@store_option("Keep the instance in this store, commit by commit: sqlite:///FILE, postgresql://…, mysql://…")
-@click.option("--correlation-id", metavar="ID", help="What ties this run to things outside, such as an order number.")
+@json_option("Print one line of JSON at the end: instance_id, status, outputs, variables, incidents, bookmarks.")
+@click.option("--state", metavar="FILE", help="Save the state to this file, for `holdfast resume`.")
+@store_option("Persist the instance in this store: sqlite:///FILE, postgresql://…, mysql://…")
+@click.option("--correlation-id", metavar="ID", help="Correlation id, such as an order number.")
 @activities_option
 @click.pass_context
 def run(
@@ -50,8 +50,8 @@ def run(
 ) -> None:
     """Run a workflow: a file (Holdfast JSON or YAML, Elsa 3 JSON, - for stdin), or a workflow in Python by MODULE:NAME.
 
-    NAME is a Workflow, an activity, a Definition, or a function that returns one. Lines of WriteLine go to stdout as they
-    come. Exit code: 0 finished, suspended or canceled, 1 faulted, 2 bad input.
+    NAME is a Workflow, an activity, a Definition, or a function that returns one. WriteLine prints to stdout immediately.
+    Exit code: 0 finished, suspended or canceled, 1 faulted, 2 bad input.
     """
     from holdfast.cli import statefile, stored_run
     from holdfast.cli.engines import make_engine
@@ -61,7 +61,7 @@ def run(
 
     inputs = read_inputs(given)
     if state is not None and store is not None:
-        raise BadInput("--state and --store are two ways to keep a run. Give one of them.")
+        raise BadInput("--state and --store cannot be combined. Use one of them.")
     if state is not None:
         statefile.prepare(state)
     kept = statefile.Run(open_source(workflow), tuple(map(open_source, others)), activity_modules)

@@ -1,4 +1,4 @@
-"""`holdfast schedules`: what starts by the clock."""
+"""`holdfast schedules`: list, pause, resume and run schedules."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def next_(schedule_id: str, count: int, target: Target) -> None:
 @click.argument("schedule_id", metavar="ID")
 @target_options
 def pause(schedule_id: str, target: Target) -> None:
-    """Start nothing until it is resumed."""
+    """Pause a schedule: it starts nothing until it is resumed."""
 
     async def work(client: Client) -> None:
         await client.schedules.pause(schedule_id)
@@ -73,7 +73,7 @@ def pause(schedule_id: str, target: Target) -> None:
 @click.argument("schedule_id", metavar="ID")
 @target_options
 def resume(schedule_id: str, target: Target) -> None:
-    """Go on with a paused schedule."""
+    """Resume a paused schedule."""
 
     async def work(client: Client) -> None:
         await client.schedules.resume(schedule_id)
@@ -86,7 +86,7 @@ def resume(schedule_id: str, target: Target) -> None:
 @click.argument("schedule_id", metavar="ID")
 @target_options
 def run(schedule_id: str, target: Target) -> None:
-    """Start an instance now; the schedule itself is not touched."""
+    """Start an instance now; the schedule itself does not change."""
 
     async def work(client: Client) -> t.StartedNow:
         return await client.schedules.run(schedule_id)

@@ -1,4 +1,4 @@
-"""`holdfast schema`: the JSON Schema of definitions."""
+"""`holdfast schema`: print the JSON Schema of definitions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from holdfast.cli.options import activities_option, output_option
 @output_option
 @activities_option
 def schema(output: str | None, activity_modules: tuple[str, ...]) -> None:
-    """Print the JSON Schema of our definition format, with the inputs and ports of all activity types that are installed.
+    """Print the JSON Schema of Holdfast definitions, with the inputs and ports of all installed activity types.
 
-    Editors complete and check a document that names it under "$schema".
+    Editors complete and validate a document that references it as "$schema".
     """
     import json
 

@@ -15,18 +15,28 @@ HOST, PORT = "127.0.0.1", 8600
 @click.command(epilog="\b\nExample:\n  holdfast serve order.json billing:invoice --store sqlite:///holdfast.db")
 @click.argument("workflows", nargs=-1, metavar="[FILE|FOLDER|MODULE:NAME]...")
 @click.option("--host", default=HOST, show_default=True, help="The address to listen on.")
-@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
-@store_option("Which store; the setting `store` if it is not given.")
-@click.option("--no-worker", is_flag=True, help="Answer requests only; other processes do the queued work.")
-@click.option("--no-auth", is_flag=True, help="Without sign-in; only for this machine.")
-@click.option("--no-studio", is_flag=True, help="Without the Studio.")
+@click.option(
+    "--port",
+    default=PORT,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 selects a free one.",
+)
+@store_option("The store; default: the setting `store`.")
+@click.option("--no-worker", is_flag=True, help="Serve requests only; other processes do the queued work.")
+@click.option("--no-auth", is_flag=True, help="Disable sign-in; binds only to this machine.")
+@click.option("--no-studio", is_flag=True, help="Do not serve the Studio.")
 @click.option("--docs", default="", metavar="FOLDER", help="A built documentation site to serve under /docs.")
 @click.option("--base-path", default="", metavar="PATH", help="Serve everything below this path, such as /flows.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Server processes.")
 @click.option(
-    "--trust-proxy", default="127.0.0.1", show_default=True, metavar="HOSTS", help="Whose X-Forwarded headers count."
+    "--trust-proxy",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="HOSTS",
+    help="Proxies whose X-Forwarded headers are trusted.",
 )
-@click.option("--watch", is_flag=True, help="Publish the files that were named again when they change.")
+@click.option("--watch", is_flag=True, help="Publish the named files again when they change.")
 @activities_option
 @log_options
 @click.pass_context
@@ -48,9 +58,9 @@ def serve(
     log_format: str | None,
     log_level: str | None,
 ) -> None:
-    """Serve REST, live updates, HTTP workflows and the Studio, and do the work.
+    """Serve REST, live updates, HTTP workflows and the Studio, and run a worker.
 
-    The workflows that are named are published at start: files as documents, names of modules as code.
+    The named workflows are published at start: files as documents, MODULE:NAME as code.
     """
     options: dict[str, Any] = {
         "workflows": workflows,

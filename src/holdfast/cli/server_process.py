@@ -1,4 +1,4 @@
-"""A server process, from the options of `holdfast serve`: engine, application, uvicorn, and what is told at the start."""
+"""A server process, from the options of `holdfast serve`: engine, application, uvicorn and start-up messages."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from holdfast.server.backend import Backend
 from holdfast.settings import Settings, load_settings, masked_address
 
 SHUTDOWN_TIMEOUT = timedelta(seconds=30)
-"""How long requests that are under way may take after the signal to stop."""
+"""Maximum time for open requests to complete after the signal to stop."""
 
 
 def workflow_of(text: str) -> Any:
-    """A file or folder of documents as its path, so that it can be watched; a name in a module as what it stands for."""
+    """A file or folder of documents as its path, so that it can be watched; a name in a module as the named object."""
     path = Path(text)
     if text == STDIN:
         raise BadInput("A server cannot read a workflow from stdin. Name a file, a folder or module:name.")
@@ -49,14 +49,14 @@ async def serve_until_stopped(
     quiet: bool = False,
     on_ready: Callable[[], None] | None = None,
 ) -> None:
-    """Open, tell, serve until a signal, drain, close."""
+    """Open, print the addresses, serve until a signal, drain, close."""
     async with opened(options) as (app, backend):
         await AnnouncingServer(configured(app, options), backend, quiet=quiet, on_ready=on_ready).serve(sockets)
 
 
 @asynccontextmanager
 async def opened(options: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
-    """The application, open: a store that does not answer is told here, in plain words, before anything listens."""
+    """The open application: an unreachable store is reported here, in one line, before anything listens."""
     workflows = [workflow_of(text) for text in options["workflows"]]
     code = code_of(options["activities"])
     known = load_settings(declared=load_plugins().settings)
@@ -68,13 +68,13 @@ async def opened(options: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
         watch=options["watch"],
         worker=options["worker"],
         docs_dir=options["docs"] or known.docs_dir,
-        # Links lead to where it listens, unless somebody said how others reach it.
+        # Links use the listening address, unless a public URL is configured.
         public_url=options["address"] if known.public_url == Settings().public_url else known.public_url,
     )
     set_up_logs(engine.settings, options["log_format"], options["log_level"])
     async with engine:
         backend = Backend(engine, auth=options["auth"], base_path=options["base_path"])
-        # The first admin's password is hashed while the routes are made.
+        # Hashes the first admin's password while the routes are built.
         app, _ = await asyncio.gather(asyncio.to_thread(entrance, backend, studio=options["studio"]), backend.open())
         await app.open()
         calm_collector()
@@ -88,9 +88,9 @@ def configured(app: Any, options: dict[str, Any]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         ws="websockets-sansio",
-        ws_per_message_deflate=False,  # Messages are small; it would cost each subscriber its own compression and memory.
+        ws_per_message_deflate=False,  # Messages are small; compression would cost CPU and memory per subscriber.
         lifespan="off",
-        log_config=None,  # What it says goes where everything goes.
+        log_config=None,  # Use the process-wide logging configuration.
         access_log=False,
         server_header=False,
         proxy_headers=True,
@@ -102,7 +102,7 @@ def configured(app: Any, options: dict[str, Any]) -> uvicorn.Config:
 
 
 class AnnouncingServer(uvicorn.Server):
-    """Says where it listens, once it does, and who may sign in."""
+    """Prints the addresses once it listens, and how to sign in."""
 
     def __init__(
         self, config: uvicorn.Config, backend: Backend, *, quiet: bool, on_ready: Callable[[], None] | None
@@ -114,8 +114,8 @@ class AnnouncingServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """uvicorn sends itself the signal again when it has stopped, and the process would be gone before the engine has
-        drained: so the signal only asks to stop. A second SIGINT does not wait for open requests."""
+        """uvicorn raises the signal again after it stopped, which would kill the process before the engine has drained. So the
+        signal only requests a stop. A second SIGINT does not wait for open requests."""
         loop = asyncio.get_running_loop()
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -143,9 +143,9 @@ class AnnouncingServer(uvicorn.Server):
 
 def _sign_in(backend: Backend) -> str:
     if not backend.auth:
-        return "none: everybody on this machine is an admin"
+        return "none: every caller on this machine is an admin"
     if backend.first_password is not None:
-        return f"admin, password {backend.first_password} (shown once; keep it)"
+        return f"admin, password {backend.first_password} (shown once; store it)"
     if backend.engine.settings.admin_password:
-        return "admin, with the password of the setting admin_password when the store was new"
+        return "admin, with the admin_password that was set when the store was created"
     return "users of the store; `holdfast users` lists them"

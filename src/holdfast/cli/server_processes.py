@@ -1,6 +1,6 @@
-"""`holdfast serve --workers N`: the same sockets, several processes, each a node of its own.
+"""`holdfast serve --workers N`: several processes on the same sockets, each a node of its own.
 
-The first one starts alone: it migrates and publishes, and what is wrong is told once. The others follow when it listens.
+The first process starts alone: it migrates and publishes, so errors are reported once. The others start when it listens.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from socket import socket
 from typing import Any
 
 import click
-import uvicorn  # noqa: F401 - if it is missing, that is told here and not by each process
+import uvicorn  # noqa: F401 - a missing package is reported once, not by each process
 
 from holdfast.cli.failures import friendly_errors
 from holdfast.cli.loop import run_loop
 
 
 def serve_many(options: dict[str, Any], sockets: list[socket], workers: int) -> int:
-    """Until all have ended; the exit code of the first that failed."""
+    """Runs until all processes have ended; returns the exit code of the first that failed."""
     context = multiprocessing.get_context("spawn")
     processes: list[SpawnProcess] = []
     stopping: list[int] = []
 
     def forward(number: int, frame: Any) -> None:
-        """Each drains by itself; a child that has ended has no pid to hear it any more."""
+        """Each process drains by itself; a process that has ended has no pid to signal."""
         stopping.append(number)
         for process in processes:
             if process.is_alive() and process.pid is not None:
@@ -57,8 +57,8 @@ def serve_many(options: dict[str, Any], sockets: list[socket], workers: int) -> 
 
 
 def _code(process: SpawnProcess, stopping: Sequence[int]) -> int:
-    """As a shell counts: of a process that a signal ended, 128 and the signal. One that was asked to stop while it started did
-    so."""
+    """As in a shell: 128 plus the signal for a process killed by a signal. A process asked to stop during its start counts as
+    stopped."""
     code = process.exitcode or 0
     if -code in stopping:
         return 0

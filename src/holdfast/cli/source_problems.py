@@ -1,4 +1,4 @@
-"""Everything that is wrong with one source: what reading finds, what validation finds, what compiling finds."""
+"""All problems of one source: from reading, validation and compilation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several sources as one set: what is wrong with any of them is told at once, and refuses all."""
+"""Several sources as one set: all problems are reported at once, and any problem refuses the whole set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.model.definition import Definition
 from holdfast.model.problem import Problem
 
 UNREADABLE = "unreadable"
-"""There is no document to show a place in: the message names the file."""
+"""Path of a problem without a document: the message names the file."""
 
 
 class Checked(NamedTuple):
@@ -23,7 +23,7 @@ class Checked(NamedTuple):
 
 
 def publishable_together(named: Iterable[str], engine: Holdfast, so: str) -> dict[str, Checked]:
-    """The definitions by their places. They may use each other; `so` says what did not happen where one is refused."""
+    """The definitions by place. They may use each other; `so` names the action that did not happen after a refusal."""
     found: dict[str, Checked] = {}
     problems: dict[str, list[Problem]] = {}
     sources = {}

@@ -1,4 +1,4 @@
-"""Where a workflow comes from: a file, ours or Elsa's, or a name in a module. What a state file keeps of it."""
+"""Sources of workflows: a Holdfast or Elsa 3 file, or a name in a module; and their form in a state file."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Source:
     place: str
     """The file or `module:name`, for messages."""
     workflow: Any
-    """The document, or what the name stands for."""
+    """The document, or the named object."""
     is_document: bool
 
     def kept(self) -> dict[str, Any]:
-        """The document itself, so that nothing else is needed to go on; code is only named."""
+        """The document itself, which makes a state file self-contained; code is stored as a reference."""
         return {"file": self.place, "document": self.workflow} if self.is_document else {"reference": self.place}
 
 
 def modules_of(source: Source) -> tuple[str, ...]:
-    """Modules whose code it needs to go on in another process."""
+    """Modules whose code the workflow needs in another process."""
     name = source.place.rpartition(":")[0]
     return () if source.is_document or not has_code(name) else (name,)
 
@@ -43,17 +43,17 @@ def open_source(text: str) -> Source:
     if not Path(text).exists() and is_reference(text):
         return Source(text, load_workflow(text), is_document=False)
     if text.endswith(".py"):
-        raise BadInput(f"'{text}' is Python. Name the workflow in it: {text}:NAME.")
+        raise BadInput(f"'{text}' is a Python file. Name the workflow in it: {text}:NAME.")
     if text != STDIN and not Path(text).exists():
-        raise BadInput(f"There is no file '{text}'. Give a JSON or YAML file, or module:name for a workflow in Python.")
+        raise BadInput(f"There is no file '{text}'. Name a JSON or YAML file, or module:name for a workflow in Python.")
     document = read_document(text)
     if isinstance(document, dict) and document.get("format") == STATE_FORMAT:
-        raise BadInput(f"'{text}' is the state of a run. Go on with it: holdfast resume --state {text}")
+        raise BadInput(f"'{text}' is the state of a run. Resume it: holdfast resume --state {text}")
     return Source("stdin" if text == STDIN else text, document, is_document=True)
 
 
 def places_of(text: str) -> list[str]:
-    """The files of a folder, with all below it; else what is named itself."""
+    """All files of a folder and its subfolders; otherwise the text itself."""
     from holdfast.management.definitions.providers.files import SUFFIXES, document_files
 
     if not Path(text).is_dir():
@@ -61,7 +61,7 @@ def places_of(text: str) -> list[str]:
     found = [str(path) for path in document_files(Path(text))]
     if not found:
         raise BadInput(
-            f"The folder '{text}' holds no definition. Name one with files that end in {', '.join(SUFFIXES)}."
+            f"The folder '{text}' contains no definition. Name a folder with files that end in {', '.join(SUFFIXES)}."
         )
     return found
 
@@ -73,7 +73,7 @@ def recall_source(kept: Mapping[str, Any]) -> Source:
 
 
 def read_source(source: Source, engine: Holdfast) -> tuple[Definition | None, list[Problem]]:
-    """The definition as far as it can be read, and everything that reading found wrong."""
+    """The definition as far as it is readable, and all problems found by the reader."""
     if isinstance(source.workflow, Mapping):
         from holdfast.elsa import is_elsa, read_elsa
 
@@ -84,7 +84,7 @@ def read_source(source: Source, engine: Holdfast) -> tuple[Definition | None, li
 
 
 def runnable(source: Source, engine: Holdfast) -> Definition:
-    """The definition; refused with all its problems if it has errors."""
+    """The definition; `BadInput` with all problems if it has errors."""
     with with_place(source.place):
         definition, problems = read_source(source, engine)
     errors = errors_in(problems)
@@ -94,7 +94,7 @@ def runnable(source: Source, engine: Holdfast) -> Definition:
 
 
 def publishable(source: Source, engine: Holdfast) -> Definition:
-    """The definition, with nothing that would keep it from being published: it is valid, and it compiles."""
+    """The definition, valid and compiled, so that it can be published."""
     definition = runnable(source, engine)
     with with_place(source.place):
         errors = errors_in(engine.validate(definition))
@@ -106,7 +106,7 @@ def publishable(source: Source, engine: Holdfast) -> Definition:
 
 @contextmanager
 def with_place(place: str) -> Iterator[None]:
-    """Errors of the engine, told with their place."""
+    """Adds the place to errors of the engine."""
     try:
         yield
     except HoldfastError as error:

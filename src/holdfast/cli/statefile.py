@@ -1,7 +1,7 @@
-"""The file of a run that waits: the instance's state, and everything that is needed to go on with it.
+"""State file of a run: the instance's state, and everything needed to continue it.
 
-The file is written whole after each command and always tells the truth about the last one. A run that has ended stays in
-it, with its journal, until it is deleted or another run takes its place; it cannot be resumed.
+The file is rewritten after each command and reflects the last one. A run that has ended stays in it, with its journal,
+until the file is deleted or another run replaces it; it cannot be resumed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from holdfast.runtime.result import RunResult
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a state file says of a run, beside its state."""
+    """Metadata of a run in a state file, next to its state."""
 
     workflow: Source
     others: tuple[Source, ...]
@@ -32,7 +32,7 @@ class Run:
 
 
 def prepare(path: str) -> None:
-    """Refuses a file that is something else; tells if a run that waits will be replaced."""
+    """Refuses to overwrite a file that is no state file; warns if a suspended run will be replaced."""
     refuse_unwritable(path)
     if not Path(path).exists() or not read_text(path).strip():
         return
@@ -41,9 +41,9 @@ def prepare(path: str) -> None:
     except BadInput:
         found = None
     if not isinstance(found, dict) or found.get("format") != STATE_FORMAT:
-        raise BadInput(f"'{path}' exists and is no state of a run. Name another file, so that it is not overwritten.")
+        raise BadInput(f"'{path}' exists and is not a state file. Name another file, so that it is not overwritten.")
     if found.get("status") == "suspended":
-        click.echo(f"Note: '{path}' holds a run that waits; it will be replaced.", err=True)
+        click.echo(f"Note: '{path}' contains a suspended run; it will be replaced.", err=True)
 
 
 def save(path: str, run: Run, result: RunResult) -> None:
@@ -64,7 +64,7 @@ def load(path: str) -> tuple[Holdfast, Run, RunResult]:
     if not isinstance(document, dict) or document.get("format") != STATE_FORMAT:
         found = document.get("format") if isinstance(document, dict) else None
         told = f"format {found!r}" if found else "no format"
-        raise BadInput(f"'{path}' is no state of a run ({told}). Name a file that `holdfast run --state` wrote.")
+        raise BadInput(f"'{path}' is not a state file ({told}). Name a file written by `holdfast run --state`.")
     try:
         run = Run(
             recall_source(document["workflow"]), _sources(document["with"]), tuple(map(str, document["activities"]))
@@ -72,7 +72,9 @@ def load(path: str) -> tuple[Holdfast, Run, RunResult]:
         engine = make_engine(run.activity_modules, run.others)
         result = engine.runner.load(document["state"], runnable(run.workflow, engine))
     except (KeyError, TypeError, AttributeError) as error:
-        raise BadInput(f"'{path}' is damaged ({error!r}). Start the workflow again, or take an older copy.") from error
+        raise BadInput(
+            f"'{path}' is damaged ({error!r}). Start the workflow again, or restore an older copy."
+        ) from error
     return engine, run, result
 
 

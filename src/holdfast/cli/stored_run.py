@@ -1,7 +1,7 @@
-"""Runs that a store keeps: started in one process, gone on with in another, also after `kill -9`.
+"""Runs persisted in a store: started in one process and continued in another, even after `kill -9`.
 
-A command is a node of its own for as long as it lives. It works on the instance that it was asked for, and on its children,
-and leaves other work of the store alone.
+A command is a node of its own while it runs. It works only on the requested instance and its children, and leaves all
+other work of the store alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import click
 
 from holdfast.cli.failures import BadInput
 from holdfast.cli.report import RunLocation
-from holdfast.cli.resume import choose, warn_if_early, waits_for_time
+from holdfast.cli.resume import choose, waits_for_time, warn_if_early
 from holdfast.cli.terminal_run import RESUMES_MAX, LinePrinter, RunOptions, finish
 from holdfast.engine import Holdfast
 from holdfast.management.instances import families
@@ -36,7 +36,7 @@ POLL_INTERVAL = timedelta(milliseconds=500)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run is kept, and what the next command on it must bring again."""
+    """Location of a run, and the options that the next command needs again."""
 
     url: str
     modules: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which instance to go on with, and how."""
+    """The instance to continue, and options."""
 
     instance_id: str
     bookmark: str | None
@@ -72,8 +72,8 @@ def run(engine: Holdfast, place: Place, start: Start, printer: LinePrinter, opti
     async def work(runtime: ManagedRuntime) -> tuple[RunResult, bool]:
         check_inputs(start.definition, start.inputs, engine.plan(start.definition).types)
         identity = runtime.new_id()
-        # Said before anything runs: whoever kills this process knows what to go on with.
-        click.echo(f"instance {identity} is kept in {masked_address(place.url)}", err=True)
+        # Printed before anything runs, so that a killed run can be resumed by its id.
+        click.echo(f"instance {identity} is stored in {masked_address(place.url)}", err=True)
         answer = await runtime.start(
             start.definition,
             start.inputs,
@@ -84,11 +84,11 @@ def run(engine: Holdfast, place: Place, start: Start, printer: LinePrinter, opti
         )
         if answer.result is None:
             raise BadInput(
-                f"Instance {answer.existing} is running, and '{start.definition.id}' allows one at a time. "
-                "Resume or cancel that one first."
+                f"Instance {answer.existing} is running, and '{start.definition.id}' allows one instance at a time. "
+                "Resume or cancel it first."
             )
         if start.definition.options.transient and answer.result.status.at_rest:
-            return answer.result, True  # A transient workflow that ended at once left nothing in the store.
+            return answer.result, True  # A transient workflow that ended immediately leaves nothing in the store.
         return await _follow(runtime, identity, printer, options)
 
     return _driven(engine, place, work, printer, options)
@@ -101,7 +101,7 @@ def resume(engine: Holdfast, place: Place, wanted: Wanted, printer: LinePrinter,
         before = await families.read_family(runtime, identity)
         recovered = False if before.status.at_rest else await _recover(runtime, before, printer)
         waiting = await families.settle_family(runtime, identity)
-        ended = waiting.status.at_rest and not before.status.at_rest  # What was due brought it to its end.
+        ended = waiting.status.at_rest and not before.status.at_rest  # Due work completed the instance.
         timed = options.wait and waits_for_time(waiting)
         if (recovered or ended or timed) and wanted.bookmark is None and not wanted.is_given:
             return await _follow(runtime, identity, printer, options)
@@ -144,13 +144,13 @@ async def opened(engine: Holdfast, url: str | None) -> AsyncIterator[ManagedRunt
         await store.close()
 
 
-# -- going on ----------------------------------------------------------------------------------------------------------
+# -- continue ----------------------------------------------------------------------------------------------------------
 
 
 async def _follow(
     runtime: ManagedRuntime, identity: str, printer: LinePrinter, options: RunOptions
 ) -> tuple[RunResult, bool]:
-    """Until nothing more happens here; the last state, and whether `--auto-resume` came to an end."""
+    """Runs until nothing more happens here; returns the last state, and whether `--auto-resume` reached an end."""
     resumes = 0
     while True:
         result = await families.settle_family(runtime, identity)
@@ -180,7 +180,7 @@ async def _resume(
 
 
 async def _recover(runtime: ManagedRuntime, result: RunResult, printer: LinePrinter) -> bool:
-    """Take over what a process that died left of this run."""
+    """Takes over the work that a dead process left of this run."""
     names = families.members(result)
     for name in names:
         runtime.listen(name, printer)
@@ -192,13 +192,13 @@ async def _recover(runtime: ManagedRuntime, result: RunResult, printer: LinePrin
 
 
 async def _wait_for_owners(runtime: ManagedRuntime, names: list[str]) -> None:
-    """A process that was killed counts as alive until its heartbeat is too old. One that renews it is alive."""
+    """A killed process counts as alive until its heartbeat expires. A process that renews its heartbeat is alive."""
     store = runtime.store
     first = await families.owners(runtime, names)
     for node in first:
         left = (node.heartbeat + node.time_to_live - await store.now()).total_seconds()
         click.echo(
-            f"Process '{node.id}' was at work on this instance. If it does not show up within {max(left, 0):.0f} s, "
+            f"Process '{node.id}' was working on this instance. If it sends no heartbeat within {max(left, 0):.0f} s, "
             "its work is taken over.",
             err=True,
         )
@@ -206,5 +206,5 @@ async def _wait_for_owners(runtime: ManagedRuntime, names: list[str]) -> None:
     while found := await families.owners(runtime, names):
         alive = next((node for node in found if node.heartbeat != beats.get(node.owner, node.heartbeat)), None)
         if alive is not None:
-            raise BadInput(f"Process '{alive.id}' is alive and at work on this instance. Let it end, or stop it first.")
+            raise BadInput(f"Process '{alive.id}' is alive and works on this instance. Wait for it to end, or stop it.")
         await asyncio.sleep(POLL_INTERVAL.total_seconds())

@@ -1,4 +1,4 @@
-"""Groups of commands that help who mistypes."""
+"""Command groups that suggest the nearest command after a typo."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 
 class SuggestingGroup(click.Group):
-    """Names the command that was meant, if one is near."""
+    """Suggests a command with a similar name."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,4 +1,4 @@
-"""Tables: drawn on a terminal, plain lines anywhere else, so that other programs can read them."""
+"""Tables: drawn on a terminal, plain lines elsewhere, so that programs can parse them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from holdfast.model.problem import Problem
 
 Row = Sequence[str]
 _WORD_LENGTH_MAX = 16
-"""Characters of a word that are not broken on a terminal."""
+"""Maximum length of a word that is not broken on a terminal."""
 _UNBOUNDED_WIDTH = 100_000
-"""Characters: wider than any table."""
+"""Wider than any table."""
 _COLOURS = {"error": "red", "warning": "yellow"}
 
 
@@ -32,21 +32,21 @@ def _write(columns: Row, rows: Sequence[Row], stream: IO[str]) -> None:
 
 
 def show_problems(problems: Sequence[tuple[str, Problem]]) -> None:
-    """On stderr: a table on a terminal; elsewhere a line each, with the place first, as compilers write them."""
+    """On stderr: a table on a terminal; otherwise one line each, with the place first, like a compiler."""
     rows = [(place, _path(item), str(item.severity), item.message, item.remedy) for place, item in problems]
-    if rows and sys.stderr.isatty() and not any("\n" in what for *_, what, _ in rows):  # code keeps its shape
+    if rows and sys.stderr.isatty() and not any("\n" in what for *_, what, _ in rows):  # code keeps its line breaks
         _draw(("where", "path", "severity", "what", "remedy"), rows, sys.stderr)
     else:
         for place, path, severity, what, remedy in rows:
             sys.stderr.write(f"{place}: {path}: {severity}: {what} {remedy}".rstrip() + "\n")
     if any(item.code == "unknown-type" for _, item in problems):
         sys.stderr.write(
-            "Activities in Python come with --activities MODULE, workflows as activities with --with FILE.\n"
+            "Load activities in Python with --activities MODULE, and workflows as activities with --with FILE.\n"
         )
 
 
 def show_json(data: Any, *, indent: int | None = None) -> None:
-    """On stdout. Characters that it cannot encode are escaped as JSON does, so that it stays JSON."""
+    """On stdout. Characters that stdout cannot encode become JSON escapes, so that the output stays valid JSON."""
     plain = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") not in {"utf8", "utf8sig"}
     sys.stdout.write(json.dumps(data, ensure_ascii=plain, indent=indent) + "\n")
 
@@ -63,7 +63,7 @@ def _draw(columns: Row, rows: Sequence[Row], stream: IO[str]) -> None:
 
     filled = [index for index in range(len(columns)) if not rows or any(row[index] for row in rows)]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for index in filled:  # Nothing is cut: an id is there to be copied, and a word stays whole while there is room.
+    for index in filled:  # Never truncate: ids must be copyable, and words stay whole while there is room.
         words = " ".join((columns[index], *(row[index] for row in rows))).split()
         widest = min(max(map(len, words), default=0), _WORD_LENGTH_MAX)
         table.add_column(columns[index], no_wrap=columns[index] == "id", overflow="fold", min_width=widest)
@@ -71,7 +71,7 @@ def _draw(columns: Row, rows: Sequence[Row], stream: IO[str]) -> None:
         table.add_row(*(Text(row[index], style=_COLOURS.get(row[index], "")) for index in filled))
     console = Console(file=stream)
     unbounded = console.options.update(width=_UNBOUNDED_WIDTH)
-    if console.measure(table, options=unbounded).minimum > console.width:  # It would cut: better lines that are folded.
+    if console.measure(table, options=unbounded).minimum > console.width:  # Too narrow: print folded lines instead.
         _write(columns, rows, stream)
         return
     console.print(table)

@@ -1,4 +1,4 @@
-"""`holdfast tasks`: what waits for people."""
+"""`holdfast tasks`: list, claim and complete human tasks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 
-@click.group(cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast tasks complete 5Q0X… --answer '{\"approved\": true}'")
+@click.group(
+    cls=SuggestingGroup, epilog="\b\nExample:\n  holdfast tasks complete 5Q0X… --answer '{\"approved\": true}'"
+)
 def tasks() -> None:
     """List, claim and complete human tasks."""
 
 
 @tasks.command("list")
 @click.option("--state", default="open", show_default=True, help="open, claimed, completed or canceled.")
-@click.option("--mine", is_flag=True, help="Only those for me and my roles.")
+@click.option("--mine", is_flag=True, help="Only tasks for me and my roles.")
 @click.option("--limit", default=20, show_default=True)
 @target_options
 @json_option("Print a JSON list.")
@@ -54,7 +56,7 @@ def list_(target: Target, as_json: bool, watch: bool, **query: Any) -> None:
 @click.argument("task_id", metavar="ID")
 @target_options
 def claim(task_id: str, target: Target) -> None:
-    """Say that you work on it."""
+    """Claim a task: it is assigned to you."""
 
     async def work(client: Client) -> t.TaskItem:
         return await client.tasks.claim(task_id)
@@ -64,10 +66,10 @@ def claim(task_id: str, target: Target) -> None:
 
 @tasks.command("complete")
 @click.argument("task_id", metavar="ID")
-@click.option("--answer", metavar="JSON|@FILE", help="What the form asks for.")
+@click.option("--answer", metavar="JSON|@FILE", help="Answer to the task's form.")
 @target_options
 def complete(task_id: str, answer: str | None, target: Target) -> None:
-    """Complete it; its workflow goes on with the answer."""
+    """Complete a task; its workflow continues with the answer."""
     from holdfast.cli.inputs import read_payload
 
     value = read_payload(answer, "--answer")

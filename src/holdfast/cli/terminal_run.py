@@ -1,4 +1,4 @@
-"""Running in the terminal: lines as they come, bookmarks resumed if that is wanted, the report, the exit code."""
+"""A run in the terminal: output lines, `--auto-resume`, the report and the exit code."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from holdfast.runtime.inline.runner import Runner
 from holdfast.runtime.result import RunResult
 
 RESUMES_MAX = 1_000
-"""`--auto-resume` gives up then: a workflow that waits in an endless loop would never come back, and each resumption copies
-the whole instance with its journal."""
+"""Limit of `--auto-resume`: a workflow that waits in an endless loop would never return, and each resumption copies the
+whole instance with its journal."""
 
 FAULTED = 1
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the options of `run` and `resume` ask for."""
+    """Options of `run` and `resume`."""
 
     state: str | None
     as_json: bool
@@ -40,7 +40,7 @@ class RunOptions:
 
 
 class LinePrinter:
-    """Prints each line when it is committed. A reader that goes away does not stop the run."""
+    """Prints each line when it is committed. A closed pipe does not stop the run."""
 
     def __init__(self) -> None:
         self.lost: OSError | None = None
@@ -59,7 +59,7 @@ class LinePrinter:
 def drive(
     engine: Holdfast, burst: Coroutine[Any, Any, RunResult], printer: LinePrinter, run: Run, options: RunOptions
 ) -> int:
-    """Runs the burst and whatever follows it, keeps the state, reports. The exit code."""
+    """Runs the first burst and all following ones, saves the state, reports. Returns the exit code."""
 
     def keep(result: RunResult) -> RunLocation | None:
         if options.state is None:
@@ -77,7 +77,7 @@ def finish(
     options: RunOptions,
     keep: Callable[[RunResult], RunLocation | None],
 ) -> int:
-    """Does the work and reports. `keep` says how others find the run again."""
+    """Runs the work and reports. `keep` saves the run and returns its location."""
     try:
         result, ended = asyncio.run(work())
     except KeyboardInterrupt:
@@ -100,7 +100,7 @@ def finish(
 
 
 def _leave_behind(code: int) -> NoReturn:
-    """End now. Python would wait for threads whose effects timed out or were canceled, perhaps for ever."""
+    """Exit immediately. Python would wait, possibly without end, for threads whose effects timed out or were canceled."""
     for process in multiprocessing.active_children():
         process.terminate()
     sys.stdout.flush()
@@ -111,7 +111,7 @@ def _leave_behind(code: int) -> NoReturn:
 async def _follow(
     runner: Runner, burst: Coroutine[Any, Any, RunResult], printer: LinePrinter, options: RunOptions
 ) -> tuple[RunResult, bool]:
-    """The last result, and whether `--auto-resume` came to an end."""
+    """The last result, and whether `--auto-resume` reached an end."""
     result = await burst
     for _ in range(RESUMES_MAX if options.auto_resume else 0):
         waiting = result.bookmarks
@@ -125,12 +125,13 @@ def _exit_code(result: RunResult, printer: LinePrinter, *, ended: bool) -> int:
     if printer.lost is not None:
         reason = printer.lost.strerror or printer.lost
         click.echo(
-            f"Error: Lines could not be written ({reason}). The run went on without them: {result.status}.", err=True
+            f"Error: The output could not be written ({reason}). The run continued without it: {result.status}.",
+            err=True,
         )
         return BAD_INPUT
     if not ended:
         click.echo(
-            f"Error: --auto-resume gave up after {RESUMES_MAX:,} bookmarks; the workflow waits again and again. "
+            f"Error: --auto-resume gave up after {RESUMES_MAX:,} bookmarks; the workflow keeps waiting. "
             "Resume single bookmarks instead: --state FILE, then holdfast resume --bookmark ID.",
             err=True,
         )

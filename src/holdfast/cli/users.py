@@ -1,4 +1,4 @@
-"""`holdfast users`: accounts of people, straight on a store."""
+"""`holdfast users`: user accounts, directly in a store."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ if TYPE_CHECKING:
     from holdfast.identity.accounts import Accounts
     from holdfast.identity.users import User
 
-store = store_option("Which store; the setting `store` if it is not given.")
+store = store_option("The store; default: the setting `store`.")
 STDIN = "-"
-password_option = click.option(
-    "--password", help="The password; asked for, or read from stdin with '-', if it is not given."
-)
+password_option = click.option("--password", help="The password; '-' reads it from stdin. Default: prompt for it.")
 
 
 def _given(password: str | None) -> str:
     if password is None and not sys.stdin.isatty():
-        raise BadInput("There is no terminal to ask for the password at. Hand it in on stdin: --password -")
+        raise BadInput("There is no terminal to prompt for the password. Pass it on stdin: --password -")
     if password is None:
         asked: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
         return asked
@@ -63,7 +61,7 @@ def list_(store: str | None, as_json: bool) -> None:
 @click.argument("user")
 @password_option
 @click.option("--role", "roles", multiple=True, help="A role; may be given several times.")
-@click.option("--name", help="What others see.")
+@click.option("--name", help="Display name.")
 @store
 def add(user: str, password: str | None, roles: tuple[str, ...], name: str | None, store: str | None) -> None:
     """Add a user."""
@@ -100,7 +98,7 @@ def password_(user: str, password: str | None, store: str | None) -> None:
 @click.argument("roles", nargs=-1)
 @store
 def roles_(user: str, roles: tuple[str, ...], store: str | None) -> None:
-    """Set a user's roles: those named, no others."""
+    """Replace a user's roles with the named ones."""
     from holdfast.cli.accounts import with_accounts
 
     async def work(accounts: Accounts) -> User:

@@ -1,4 +1,4 @@
-"""`holdfast validate`: everything that is wrong with definitions, at once."""
+"""`holdfast validate`: report all problems of definitions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def validate(
     as_json: bool,
     activity_modules: tuple[str, ...],
 ) -> None:
-    """Say everything that is wrong with definitions: where, what, and what to do. Exit code 2 if there are errors."""
+    """Report all problems of definitions: place, problem and remedy. Exit code 2 if there are errors."""
     from holdfast.cli.engines import make_engine
     from holdfast.cli.sources import open_source
     from holdfast.cli.tables import show_json, show_problems
@@ -46,7 +46,7 @@ def validate(
 
 
 def _check(place: str, engine: Holdfast) -> list[Problem]:
-    """A file that cannot be read has one problem; the others are looked at all the same."""
+    """An unreadable file has one problem; the others are still checked."""
     from holdfast.cli.source_problems import check
     from holdfast.cli.sources import open_source
     from holdfast.model.problem import Problem

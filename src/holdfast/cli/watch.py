@@ -1,4 +1,4 @@
-"""`--watch`: show the same again whenever it changed, until Ctrl+C."""
+"""`--watch`: print the output again whenever it changes, until Ctrl+C."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def watch_option(function: F) -> F:
-    return click.option("--watch", is_flag=True, help="Show it again whenever it changes, until Ctrl+C.")(function)
+    return click.option("--watch", is_flag=True, help="Print again whenever it changes, until Ctrl+C.")(function)
 
 
 def watched(look: Callable[[], Any], show: Callable[[Any], None], *, watch: bool) -> None:

@@ -1,4 +1,4 @@
-"""`holdfast worker`: a process that takes work from a store until it is told to stop."""
+"""`holdfast worker`: a process that executes work of a store until it is stopped."""
 
 from __future__ import annotations
 
@@ -23,19 +23,23 @@ UNDRAINED = 1
     "  holdfast worker shop.jobs --queues gpu --transport amqp://guest:guest@localhost/ --concurrency 4"
 )
 @click.argument("modules", nargs=-1, metavar="[MODULE|MODULE:APP]...")
-@store_option("Which store; the setting `store` if it is not given.")
-@click.option("--transport", metavar="URL", help="What carries steps: a broker's address, or `database` (the default).")
-@click.option("--queues", metavar="NAMES", help="Queues to serve, with commas; the setting `queues`.")
+@store_option("The store; default: the setting `store`.")
+@click.option("--transport", metavar="URL", help="Transport of steps: a broker's address, or `database` (the default).")
+@click.option("--queues", metavar="NAMES", help="Queues to serve, separated by commas; default: the setting `queues`.")
 @click.option(
-    "--tenants", default="", metavar="NAMES", help="Tenants to serve, with commas; without: the one without a name."
+    "--tenants", default="", metavar="NAMES", help="Tenants to serve, separated by commas; default: the unnamed tenant."
 )
-@click.option("--concurrency", type=click.IntRange(min=1), help="Steps at a time; the setting `step_concurrency`.")
-@click.option("--name", help="The node's name, the same after each restart; host and process if it is not given.")
+@click.option(
+    "--concurrency", type=click.IntRange(min=1), help="Concurrent steps; default: the setting `step_concurrency`."
+)
+@click.option("--name", help="The node's name, stable across restarts; default: host and process id.")
 @click.option(
     "--publish/--no-publish", default=True, help="Publish the workflows of the modules first.", show_default=True
 )
 @click.option(
-    "--probe", metavar="[HOST:]PORT", help="Answer /health/live, /health/ready and /metrics there; the setting `probe`."
+    "--probe",
+    metavar="[HOST:]PORT",
+    help="Serve /health/live, /health/ready and /metrics there; default: the setting `probe`.",
 )
 @log_options
 @click.pass_context
@@ -53,9 +57,9 @@ def worker(
     log_format: str | None,
     log_level: str | None,
 ) -> None:
-    """Take work until SIGTERM or Ctrl-C: then nothing new is taken, and what is in hand ends or goes back.
+    """Process work until SIGTERM or Ctrl-C. Then no new work is taken, and running work ends or is released.
 
-    MODULEs bring the code: their activities and workflows; MODULE:APP is an engine of yours, a Holdfast object.
+    MODULEs contain the code: activities and workflows. MODULE:APP is your own engine, a Holdfast object.
     """
     from holdfast.cli.logs import set_up_logs
     from holdfast.cli.loop import run_loop
@@ -113,24 +117,24 @@ async def _run(
     finally:
         await outbound.let_go()
         engine.close()
-    click.echo(f"worker {options.name} has ended" + ("" if drained else "; what did not end was given back"), err=True)
+    click.echo(f"worker {options.name} has ended" + ("" if drained else "; unfinished work was released"), err=True)
     return drained
 
 
 def engine_of(modules: tuple[str, ...]) -> tuple[Holdfast, list[Any]]:
-    """The engine, and the workflows that the modules bring."""
+    """The engine, and the workflows of the modules."""
     from holdfast.cli.failures import BadInput
     from holdfast.cli.references import code_of, find
     from holdfast.engine import Holdfast
 
     apps = [reference for reference in modules if ":" in reference]
     if len(apps) > 1 or (apps and len(modules) > 1):
-        raise BadInput("Give one MODULE:APP, or modules without a name; not both.")
+        raise BadInput("Name one MODULE:APP, or only modules; not both.")
     if apps:
         app = find(apps[0])
         if not isinstance(app, Holdfast):
             raise BadInput(
-                f"'{apps[0]}' is no Holdfast object. Name one, such as app = Holdfast(…), or the module alone."
+                f"'{apps[0]}' is not a Holdfast object. Name one, such as app = Holdfast(…), or only the module."
             )
         return app, list(app.workflows)
     code = code_of(modules)
@@ -144,5 +148,7 @@ def _names(text: str, what: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     for name in names:
         if not is_queue(name) or "@" in name:
-            raise BadInput(f"'{name}' is no name of a {what}: use letters, digits, dots, colons and dashes, up to 64.")
+            raise BadInput(
+                f"'{name}' is not a valid {what} name: use up to 64 letters, digits, dots, colons and dashes."
+            )
     return names

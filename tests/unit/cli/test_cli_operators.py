@@ -193,7 +193,7 @@ def test_workflows_of_code_are_started_and_explained_with_their_module(call: Cal
     assert started.exit_code == 0, started.output
     (found,) = json.loads(call("instances", "list", "--json", *STORE).stdout)
     assert call("doctor", "instance", found["id"], *code, *STORE).exit_code == 0
-    assert "--activities is for a store" in call("instances", "list", "--server", "http://x", *code).stderr
+    assert "--activities requires --store" in call("instances", "list", "--server", "http://x", *code).stderr
 
 
 @pytest.mark.parametrize("verb", ["replay", "discard"])

@@ -103,7 +103,7 @@ TABLE: list[tuple[list[str], str]] = [
     (["run", "hello.json", "--input", "null"], "is null"),
     (["run", "hello.json", "--input", "true"], "true or false"),
     (["run", "hello.json", "--input", "@nowhere.json"], "no file 'nowhere.json'"),
-    (["run", "hello.json", "--input", "@"], "names no file"),
+    (["run", "hello.json", "--input", "@"], "lacks a file name"),
     (["run", "hello.json", "--input", "@a_folder"], "is a folder"),
     (["run", "hello.json", "--input", '{"nam": 1, "times": "many"}'], "Did you mean 'name'?"),
     (["run", "hello.json", "--input", '{"nam": 1, "times": "many"}'], "/times: error"),
@@ -127,10 +127,10 @@ TABLE: list[tuple[list[str], str]] = [
     (["run", "sys:maxsize"], "is an int, not a workflow"),
     (["run", "holdfast.activities:WriteLine"], "is an activity, not a workflow"),
     (["run", "decimal:Decimal"], "is a class, not a workflow"),
-    (["resume"], "Missing option '--state'"),
+    (["resume"], "Name the run to resume"),
     (["resume", "--state", "nowhere.json"], "no file 'nowhere.json'"),
-    (["resume", "--state", "hello.json"], "is no state of a run (format 'holdfast/definition@1')"),
-    (["resume", "--state", "list.json"], "is no state of a run"),
+    (["resume", "--state", "hello.json"], "is not a state file (format 'holdfast/definition@1')"),
+    (["resume", "--state", "list.json"], "is not a state file"),
     (["resume", "--state", "damaged.json"], "is damaged"),
     (["resume", "--state", "wrong_state.json"], "damaged"),
     (["resume", "--state", "odd_state.json"], "not an instance state"),
@@ -154,9 +154,9 @@ TABLE: list[tuple[list[str], str]] = [
     (["users", "add", "kim", "--store", "sqlite:///made.db"], "--password -"),
     (["run", "x" * 9000], "File name too long"),
     (["activities", "--activities", "raising_module"], "boom"),
-    (["instances", "show", "a\udcffb", "--store", "sqlite:///made.db"], "is not UTF-8"),
-    (["instances", "list", "--search", "a\udcffb", "--store", "sqlite:///made.db"], "is not UTF-8"),
-    (["resume", "a\udcffb", "--store", "sqlite:///made.db"], "is not UTF-8"),
+    (["instances", "show", "a\udcffb", "--store", "sqlite:///made.db"], "is not valid UTF-8"),
+    (["instances", "list", "--search", "a\udcffb", "--store", "sqlite:///made.db"], "is not valid UTF-8"),
+    (["resume", "a\udcffb", "--store", "sqlite:///made.db"], "is not valid UTF-8"),
     (["rnu", "hello.json"], "Did you mean 'run'?"),
     (["instances", "lsit"], "Did you mean 'list'?"),
     (["instances", "list", "--status", "sleeping"], "'suspended'"),
@@ -189,7 +189,7 @@ def test_a_port_that_is_taken(call: Call, folder: Path) -> None:
         result = call("serve", "--port", str(taken.getsockname()[1]))
 
     assert result.exit_code == 2
-    assert "0 takes a free one" in result.stderr
+    assert "0 selects a free one" in result.stderr
     assert not (folder / "holdfast.db").exists()
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from holdfast.cli import probe_server
 from holdfast.cli.failures import BadInput
 from holdfast.cli.probe_answers import listen_for_probes
-from holdfast.cli.probe_server import Probe, ProbeRequest, MalformedRequest, Reply, read_request
+from holdfast.cli.probe_server import MalformedRequest, Probe, ProbeRequest, Reply, read_request
 
 from .conftest import Call
 
@@ -201,7 +201,7 @@ async def test_a_mistake_of_ours_is_logged_and_told(door: Door, caplog: pytest.L
 
     assert answer.startswith(b"HTTP/1.1 500")
     assert b"mistake" not in answer
-    assert "could not answer /broken" in caplog.text
+    assert "cannot answer /broken" in caplog.text
     assert await door.is_well()
 
 
@@ -238,14 +238,14 @@ def test_a_port_for_probes_that_is_taken_ends_the_worker_before_it_begins(call: 
         result = call("worker", "--store", "sqlite:///here.db", "--probe", str(port))
 
     assert result.exit_code == 2
-    assert f"Nobody can listen at 127.0.0.1:{port}" in result.stderr
+    assert f"Cannot listen on 127.0.0.1:{port}" in result.stderr
     assert "--probe" in result.stderr
     assert not list(folder.iterdir())
 
 
 @pytest.mark.parametrize("text", ["x", "70000", "here:", ":x", "::1:9600", "-1", "٣", "1.5"])
 def test_what_is_no_address_for_probes(text: str) -> None:
-    with pytest.raises(BadInput, match="no address for probes"):
+    with pytest.raises(BadInput, match="not an address for probes"):
         listen_for_probes(text)
 
 
@@ -263,5 +263,5 @@ def test_it_listens_nowhere_unless_it_is_told_to() -> None:
 def test_the_setting_is_heeded_and_the_option_is_stronger(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_PROBE", "nowhere")
 
-    assert "'nowhere' is no address for probes" in call("worker").stderr
-    assert "'there' is no address for probes" in call("worker", "--probe", "there").stderr
+    assert "'nowhere' is not an address for probes" in call("worker").stderr
+    assert "'there' is not an address for probes" in call("worker", "--probe", "there").stderr

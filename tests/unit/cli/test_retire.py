@@ -62,9 +62,9 @@ def test_they_are_in_the_archive_first(call: Call, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "remedy"),
     [
-        (("--older-than", "30 days"), "is no duration"),
-        (("--older-than", "-P1D"), "as in P30D"),
-        (("--older-than", "PT0S", "--archive", "nowhere/a.jsonl"), "Make it first"),
+        (("--older-than", "30 days"), "is not a duration"),
+        (("--older-than", "-P1D"), "such as P30D"),
+        (("--older-than", "PT0S", "--archive", "nowhere/a.jsonl"), "Create it first"),
         (("--older-than", "PT0S", "--archive", "."), "Name a file in it"),
         (("--older-than", "PT0S", "--store", "sqlite:///kep.db"), "Did you mean"),
         (("--older-than", "PT0S", "--status", "running"), "'finished', 'canceled', 'faulted'"),

@@ -135,7 +135,7 @@ def test_an_instance_without_its_code_says_which_module_is_missing(
 
     shown = call("instances", "show", identity, *STORE)
     assert "--activities kept_orders" in shown.stdout
-    assert "'Approval' of 7" in call("instances", "show", identity, "--activities", "kept_orders", *STORE).stdout
+    assert "'Approval' with key 7" in call("instances", "show", identity, "--activities", "kept_orders", *STORE).stdout
 
 
 def test_a_key_of_a_server_is_not_taken_for_one_of_an_event(
@@ -202,5 +202,5 @@ def test_a_timer_that_is_cut_short_is_told(call: Call) -> None:
 
     for told in (from_file, from_store):
         assert told.exit_code == 0
-        assert "Resumed before its time" in told.stderr
+        assert "Resumed early" in told.stderr
         assert "--wait" in told.stderr
