@@ -14,7 +14,7 @@ from holdfast.model.work import WorkKind
 from holdfast.persistence.memory import MemoryStore
 from holdfast.ports import CronCalendar
 from holdfast.runtime.cluster.wiring import Components
-from holdfast.runtime.effects.running import RunningEffects
+from holdfast.runtime.effects.running_effects import RunningEffects
 from holdfast.runtime.parts import RuntimeParts
 from tests.support.node import node_on
 

@@ -10,6 +10,7 @@ from holdfast.model.requests import DispatchInstance
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import WorkKind
 from holdfast.runtime.commits import work_rows
+from holdfast.runtime.commits.jobs.base import Job
 from holdfast.runtime.commits.jobs.control import TERMINATED, CancelJob, ContinueJob
 from holdfast.runtime.commits.jobs.dispatch import BeginJob, StoredRunJob
 from holdfast.runtime.commits.jobs.resume import ResumeJob, StoredResumeJob
@@ -31,7 +32,7 @@ def job(kind: WorkKind, **given: Any) -> Any:
         (WorkKind.CANCEL, CancelJob),
     ],
 )
-def test_a_job_consumes_its_row_for_the_instance_of_its_tenant(kind: WorkKind, expected: type) -> None:
+def test_a_job_consumes_its_row_for_the_instance_of_its_tenant(kind: WorkKind, expected: type[Job]) -> None:
     made = job(kind, bookmark_seq=4)
 
     assert made.__class__ is expected
