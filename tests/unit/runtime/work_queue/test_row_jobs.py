@@ -58,7 +58,7 @@ def test_a_stored_dispatch_is_run() -> None:
 
 
 def test_a_replayed_dead_letter_names_its_execution() -> None:
-    made: Any = job_of(work_rows.again_row(effect("acme", "i", execution=7), AT))
+    made: Any = job_of(work_rows.replay_row(effect("acme", "i", execution=7), AT))
 
     assert (made.execution_id, made.key) == (7, InstanceKey("acme", "i"))
 
