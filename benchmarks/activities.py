@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from benchmarks import naive, ours
+from benchmarks import holdfast_engine, naive
 from benchmarks.figures import Effort, Figure, Group
 from benchmarks.rounds import MICROSECONDS, Turn, awaited, repeated, run_rounds
 from benchmarks.workloads import Workload, as_holdfast, flow20, foreach, seq10
@@ -32,17 +32,17 @@ FIGURES = (
 
 
 def measure(effort: Effort) -> Mapping[str, float]:
-    holdfast = ours.engine()
+    holdfast = holdfast_engine.engine()
     contenders: dict[str, Turn] = {}
     for load in WORKLOADS:
-        burst = ours.bursts(holdfast, as_holdfast(load))
+        burst = holdfast_engine.bursts(holdfast, as_holdfast(load))
         root = naive.built(load)
         _check_same_work(load, burst(), asyncio.run(naive.Run(root, load.variables).to_the_end()))
         contenders[f"ours {load.name}"] = repeated(burst, times=load.repetitions, units=load.activities)
         once = partial(_run_naive, root, load.variables)
         times = max(1, load.repetitions // 8)
         contenders[f"naive {load.name}"] = awaited(once, times=times, units=load.activities, clock=time.process_time)
-    empty = ours.bursts(holdfast, as_holdfast(_empty()))
+    empty = holdfast_engine.bursts(holdfast, as_holdfast(_empty()))
     contenders["start"] = repeated(empty, times=500)
     return _figures(run_rounds(contenders, effort.rounds))
 

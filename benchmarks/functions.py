@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from benchmarks import ours
+from benchmarks import holdfast_engine
 from benchmarks.figures import Effort, Figure, Group
 from benchmarks.rounds import MICROSECONDS, Clock, Turn, awaited, repeated, run_rounds
 from holdfast import Holdfast, Workflow, activity, expr
@@ -47,7 +47,7 @@ def nothing() -> None:
 
 
 def measure(effort: Effort) -> Mapping[str, float]:
-    holdfast = ours.engine()
+    holdfast = holdfast_engine.engine()
     contenders = {
         "engine.us_per_user_sync": _pure(holdfast, raised),
         "engine.us_per_user_async": _pure(holdfast, raised_async),
@@ -64,7 +64,7 @@ def measure(effort: Effort) -> Mapping[str, float]:
 
 def _pure(holdfast: Holdfast, function: Any) -> Turn:
     steps = [function.bind(level=expr("level"), result="level") for _ in range(PURE_STEPS)]
-    burst = ours.bursts(holdfast, Workflow(Sequence(*steps), variables={"level": 0}))
+    burst = holdfast_engine.bursts(holdfast, Workflow(Sequence(*steps), variables={"level": 0}))
     live = burst()
     assert live.root.scope[live.root.scope[1].names["level"]] == PURE_STEPS
     return repeated(burst, times=10, units=PURE_STEPS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Mapping
 
-from benchmarks import ours
+from benchmarks import holdfast_engine
 from benchmarks.figures import Effort, Figure, Group
 from holdfast import Workflow, expr
 from holdfast.activities import ForEach, SetVariable
@@ -23,7 +23,7 @@ FIGURES = (Figure("engine.foreach_growth", f"ForEach over {ITEMS:,} items: last 
 def measure(effort: Effort) -> Mapping[str, float]:
     body = SetVariable("total", expr("total + CurrentValue"))
     workflow = Workflow(ForEach(expr("numbers"), body), variables={"numbers": list(range(ITEMS)), "total": 0})
-    burst = ours.bursts(ours.engine(), workflow)
+    burst = holdfast_engine.bursts(holdfast_engine.engine(), workflow)
     first, last = [], []
     for _ in range(max(3, effort.rounds // 3)):
         gc.collect()

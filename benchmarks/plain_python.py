@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks import ours
+from benchmarks import holdfast_engine
 from benchmarks.figures import Effort, Figure, Group
 from benchmarks.rounds import Turn, repeated, run_rounds
 from holdfast import Holdfast, Workflow, expr
@@ -116,7 +116,7 @@ def _program() -> Iterator[ModuleType]:
 
 
 def measure(effort: Effort) -> Mapping[str, float]:
-    holdfast = ours.engine()
+    holdfast = holdfast_engine.engine()
     with _program() as program:
         long = program.long.function
         compiling = run_rounds({"compile": repeated(lambda: compile_function(long), times=1)}, max(5, effort.rounds))
@@ -134,7 +134,7 @@ def _bursts(holdfast: Holdfast, workflow: Workflow) -> Callable[[], LiveInstance
     def burst() -> LiveInstance:
         inputs = {"items": list(range(ITEMS))}
         live = delivery.start(plan, id="bench", now=time.time_ns, services=services, inputs=inputs)
-        while run_segment(live, ours.LIMITS) is not Ended.IDLE:
+        while run_segment(live, holdfast_engine.LIMITS) is not Ended.IDLE:
             pass
         return live
 

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks import ours
+from benchmarks import holdfast_engine
 from benchmarks.environments import environment
 from benchmarks.figures import Effort, Figure, Group
 from benchmarks.rounds import MICROSECONDS, repeated, run_rounds
@@ -57,7 +57,7 @@ class SpiffWorker:
 
 def measure(effort: Effort) -> Mapping[str, float]:
     steps = [SetVariable("x", expr("x + 1")) for _ in range(STEPS)]
-    burst = ours.bursts(ours.engine(), Workflow(Sequence(*steps), variables={"x": 0}))
+    burst = holdfast_engine.bursts(holdfast_engine.engine(), Workflow(Sequence(*steps), variables={"x": 0}))
     worker = SpiffWorker(environment("spiff", PACKAGE))
     try:
         contenders = {"ours": repeated(burst, times=300, units=STEPS), "spiff": worker.turn}

@@ -35,7 +35,7 @@ from holdfast.activities import (
 )
 
 SIZE = 16 * 1024
-EACH = 12
+INSTANCES_EACH = 12
 """Instances of each workflow."""
 
 _FIRST = (
@@ -204,7 +204,7 @@ async def samples(here: World) -> list[bytes]:
     draw = random.Random(1)
     found: list[bytes] = []
     for workflow, name, make in workflows():
-        for _ in range(EACH):
+        for _ in range(INSTANCES_EACH):
             answer = await here.runtime.start(workflow, {name: make(draw)})
             assert answer.result is not None
             row = await here.runtime.row(answer.result.instance_id)

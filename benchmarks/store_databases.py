@@ -17,7 +17,7 @@ from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
 
-from benchmarks import ours
+from benchmarks import holdfast_engine
 from benchmarks.figures import Unmeasurable
 from holdfast.engine.garbage_collector import calm_collector
 from holdfast.management.runtime import ManagedRuntime
@@ -72,7 +72,7 @@ class World:
 
 @asynccontextmanager
 async def world(place: Database) -> AsyncIterator[World]:
-    engine = ours.engine()
+    engine = holdfast_engine.engine()
     store = engine.store(place.url)
     await store.open()
     processor = Processor(place)

@@ -19,7 +19,7 @@ from holdfast.ports import Store
 
 ITEMS = 10_000
 RUNS = 3
-PATIENCE = 60.0
+RUNS_SECONDS_MAX = 60.0
 """Seconds after which no further run is begun."""
 
 FIGURES = (
@@ -68,7 +68,7 @@ def _size(commit: Commit) -> int:
 def measure(effort: Effort) -> Mapping[str, float]:
     began = time.perf_counter()
     runs: list[Watched] = []
-    while not runs or (len(runs) < RUNS and time.perf_counter() - began < PATIENCE):
+    while not runs or (len(runs) < RUNS and time.perf_counter() - began < RUNS_SECONDS_MAX):
         with database(SQLITE) as place:
             runs.append(asyncio.run(_run(place)))
     tenth = ITEMS // 10

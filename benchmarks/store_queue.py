@@ -24,7 +24,7 @@ QUEUE = "bench"
 PUT = 512
 TAKE = 500
 MESSAGES = 20 * PUT
-HANDS = 2
+CLIENTS = 2
 BODY = b"x" * 100
 
 _numbers = itertools.count()
@@ -71,13 +71,13 @@ async def _put(here: World) -> Sample:
         for batch in batches:
             assert all(await here.store.enqueue(batch))
 
-    await asyncio.gather(*(producer() for _ in range(HANDS)))
+    await asyncio.gather(*(producer() for _ in range(CLIENTS)))
     return Sample(MESSAGES, time.perf_counter() - begin)
 
 
 async def _take(here: World) -> Sample:
     begin = time.perf_counter()
-    taken = sum(await asyncio.gather(*(_consumer(here) for _ in range(HANDS))))
+    taken = sum(await asyncio.gather(*(_consumer(here) for _ in range(CLIENTS))))
     seconds = time.perf_counter() - begin
     assert taken == MESSAGES, f"{taken} of {MESSAGES} messages were taken."
     return Sample(taken, seconds)

@@ -72,7 +72,7 @@ def _chart(id: str, activities: list[dict[str, Any]], connections: list[dict[str
     return {"format": demo.FORMAT, "id": id, "name": id, "root": root}
 
 
-class Measuring:
+class BrowserBenchmark:
     def __init__(self, browser: Browser, server: StudioServer) -> None:
         self.browser = browser
         self.server = server
@@ -96,7 +96,7 @@ class Measuring:
         context = self.browser.new_context(
             storage_state=self.state,
             viewport={"width": 1440, "height": 900},
-            bypass_csp=True,  # the measuring scripts are none of the server's
+            bypass_csp=True,  # the benchmark scripts are none of the server's
         )
         context.set_default_timeout(TIMEOUT_MS)
         return context
@@ -204,7 +204,7 @@ def measure(server: StudioServer, browser: Browser) -> dict[str, float]:
     ids = demo.seed(server)
     for document in (three(), big()):
         server.call("POST", "/api/definitions", document)
-    measuring = Measuring(browser, server)
+    benchmark = BrowserBenchmark(browser, server)
     names = ["definitions", "instances", "tasks", "dashboard", "schedules", "triggers", "dead-letters", "alterations"]
     names += [
         "nodes",
@@ -216,11 +216,11 @@ def measure(server: StudioServer, browser: Browser) -> dict[str, float]:
         "definitions/approval/versions",
     ]
     return {
-        "first_load_kb": measuring.first_load_kb(),
-        "list_ms": measuring.usable_ms("/definitions", "document.querySelectorAll('td a.name').length > 0"),
-        "designer3_ms": measuring.usable_ms("/definitions/three", f"document.querySelectorAll('{CARDS}').length >= 3"),
-        "drag1000_worst_frame_ms": measuring.drag_worst_frame_ms(),
-        "axe_serious": measuring.axe_serious([f"/{name}" for name in names] + [f"/instances/{ids['waiting']}"]),
+        "first_load_kb": benchmark.first_load_kb(),
+        "list_ms": benchmark.usable_ms("/definitions", "document.querySelectorAll('td a.name').length > 0"),
+        "designer3_ms": benchmark.usable_ms("/definitions/three", f"document.querySelectorAll('{CARDS}').length >= 3"),
+        "drag1000_worst_frame_ms": benchmark.drag_worst_frame_ms(),
+        "axe_serious": benchmark.axe_serious([f"/{name}" for name in names] + [f"/instances/{ids['waiting']}"]),
     }
 
 

@@ -12,8 +12,8 @@ from benchmarks.load.server import Server
 
 
 async def followers(server: Server, subscribers: int) -> dict[str, float]:
-    wire = await server.wire()
-    started = await wire.ask("POST", "/api/definitions/asleep/execute", b"{}")
+    client = await server.client()
+    started = await client.ask("POST", "/api/definitions/asleep/execute", b"{}")
     name = started.data["instance_id"]
     sockets: list[ClientConnection] = []
     try:
@@ -22,12 +22,12 @@ async def followers(server: Server, subscribers: int) -> dict[str, float]:
             sockets += await asyncio.gather(*(_following(server, name) for _ in range(few)))
         hearing = [asyncio.create_task(_ended(socket)) for socket in sockets]
         began = perf_counter()
-        done = await wire.ask("POST", f"/api/instances/{name}/resume", b'{"payload":1}')
+        done = await client.ask("POST", f"/api/instances/{name}/resume", b'{"payload":1}')
         assert done.status == 200, done
         heard = await asyncio.gather(*hearing)
     finally:
         await asyncio.gather(*(socket.close() for socket in sockets))
-    await wire.close()
+    await client.close()
     return {"live.subscribers": len(heard), "live.last_lag_ms": (max(heard) - began) * 1000}
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
+from benchmarks.load.http_client import HttpClient
 from benchmarks.load.server import TINY, Server
-from benchmarks.load.wire import Wire
 from holdfast.engine import Holdfast
 from holdfast.model.requests import DispatchDefinition
 
@@ -19,26 +19,26 @@ AT_ONCE = 16
 """Connections."""
 EXECUTE = "/api/definitions/tiny/execute"
 
-Call = Callable[[Wire], Awaitable[None]]
+Call = Callable[[HttpClient], Awaitable[None]]
 
 
 async def pushed(server: Server, requests: int, call: Call) -> tuple[float, list[float]]:
     """Seconds for all of them, and the milliseconds that each took."""
     taken: list[float] = []
     numbers = iter(range(requests))
-    wires = [await server.wire() for _ in range(AT_ONCE)]
+    wires = [await server.client() for _ in range(AT_ONCE)]
 
-    async def work(wire: Wire) -> None:
+    async def work(client: HttpClient) -> None:
         for _ in numbers:
             began = perf_counter()
-            await call(wire)
+            await call(client)
             taken.append((perf_counter() - began) * 1000)
 
     began = perf_counter()
     await asyncio.gather(*map(work, wires))
     whole = perf_counter() - began
-    for wire in wires:
-        await wire.close()
+    for client in wires:
+        await client.close()
     return whole, sorted(taken)
 
 
@@ -49,8 +49,8 @@ def share(ordered: list[float], part: float) -> float:
 async def starts(server: Server, requests: int, rounds: int) -> dict[str, float]:
     """The best of some rounds: others use this machine, too."""
 
-    async def start(wire: Wire) -> None:
-        reply = await wire.ask("POST", EXECUTE, b'{"input":{"n":4}}')
+    async def start(client: HttpClient) -> None:
+        reply = await client.ask("POST", EXECUTE, b'{"input":{"n":4}}')
         assert reply.status == 200, reply
 
     await pushed(server, max(requests // 10, AT_ONCE), start)
@@ -94,20 +94,20 @@ async def in_process(requests: int, rounds: int) -> float:
 
 async def resumes(server: Server, requests: int) -> dict[str, float]:
     """Instances that sleep are woken one by one, by id."""
-    wire = await server.wire()
+    client = await server.client()
     names: list[str] = []
     for _ in range(0, requests, 500):
         body = json.dumps({"requests": [{}] * min(500, requests - len(names))}).encode()
-        reply = await wire.ask("POST", "/api/definitions/asleep/bulk-dispatch", body)
+        reply = await client.ask("POST", "/api/definitions/asleep/bulk-dispatch", body)
         names += [item["instance_ids"][0] for item in reply.data["results"]]
     pending = "/api/instances/counts?status=pending&status=running"
-    while (await wire.ask("GET", pending)).data["total"]:  # noqa: ASYNC110 - the server cannot set our event
+    while (await client.ask("GET", pending)).data["total"]:  # noqa: ASYNC110 - the server cannot set our event
         await asyncio.sleep(0.2)
-    await wire.close()
+    await client.close()
     number = count()
 
-    async def resume(wire: Wire) -> None:
-        reply = await wire.ask(
+    async def resume(client: HttpClient) -> None:
+        reply = await client.ask(
             "POST", f"/api/instances/{names[next(number)]}/resume", b'{"bookmark_id":"b1","payload":1}'
         )
         assert reply.status == 200, reply

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
-from benchmarks.load.wire import Wire
+from benchmarks.load.http_client import HttpClient
 
 PASSWORD = "measured-and-thrown-away"
 TINY: dict[str, Any] = {
@@ -47,8 +47,8 @@ class Server:
         fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    async def wire(self) -> Wire:
-        return await Wire.open(self.port, self.token)
+    async def client(self) -> HttpClient:
+        return await HttpClient.open(self.port, self.token)
 
 
 @asynccontextmanager
@@ -84,15 +84,15 @@ async def running(*arguments: str) -> AsyncIterator[Server]:
 
 
 async def _prepare(server: Server) -> None:
-    wire = await server.wire()
-    login = await wire.ask("POST", "/api/auth/login", json.dumps({"user": "admin", "password": PASSWORD}).encode())
+    client = await server.client()
+    login = await client.ask("POST", "/api/auth/login", json.dumps({"user": "admin", "password": PASSWORD}).encode())
     assert login.status == 200, login
     server.token = login.data["access_token"]
-    await wire.close()
-    wire = await server.wire()
+    await client.close()
+    client = await server.client()
     for document in (TINY, ASLEEP):
-        made = await wire.ask("POST", "/api/definitions", json.dumps(document).encode())
+        made = await client.ask("POST", "/api/definitions", json.dumps(document).encode())
         assert made.status == 201, made
-        published = await wire.ask("POST", f"/api/definitions/{document['id']}/publish")
+        published = await client.ask("POST", f"/api/definitions/{document['id']}/publish")
         assert published.status == 200, published
-    await wire.close()
+    await client.close()

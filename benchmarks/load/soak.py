@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 from itertools import count
 
+from benchmarks.load.http_client import HttpClient
 from benchmarks.load.rates import EXECUTE, pushed
 from benchmarks.load.server import Server
-from benchmarks.load.wire import Wire
 
 PATHS = (
     "/api/definitions/tiny",
@@ -24,14 +24,14 @@ async def soak(server: Server, requests: int) -> dict[str, float]:
     numbers = count()
     last = ""
 
-    async def mixed(wire: Wire) -> None:
+    async def mixed(client: HttpClient) -> None:
         nonlocal last
         number = next(numbers)
         if number % 4 == 0 or not last:
-            reply = await wire.ask("POST", EXECUTE, b'{"input":{"n":4}}')
+            reply = await client.ask("POST", EXECUTE, b'{"input":{"n":4}}')
             last = reply.data["instance_id"]
         else:
-            reply = await wire.ask("GET", PATHS[number % len(PATHS)].format(last))
+            reply = await client.ask("GET", PATHS[number % len(PATHS)].format(last))
         assert reply.status == 200, reply
 
     first = requests // 10

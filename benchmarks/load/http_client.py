@@ -16,7 +16,7 @@ class Reply(NamedTuple):
         return json.loads(self.body)
 
 
-class Wire:
+class HttpClient:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, token: str) -> None:
         self._reader = reader
         self._writer = writer
