@@ -1,1 +1,1 @@
-"""Holdfast's figures: `make bench` measures and prints them; see docs/benchmarks.md."""
+"""Benchmarks of Holdfast: `make bench` measures and prints them; see docs/benchmarks.md."""

@@ -1,7 +1,7 @@
-"""`python -m benchmarks [FIGURE|GROUP]… [--rounds N] [--keep]`: all figures are written to the result file, some only printed.
+"""`python -m benchmarks [FIGURE|GROUP]… [--rounds N] [--keep]`: a run of all figures is written to the result file.
 
-With `--keep` the groups that are named replace their figures in the file, and the others stay: a whole run takes long, and
-each group says when, of which commit and under which load it was measured.
+With `--keep` the named groups replace their figures in the file and the others stay, because a full run takes long. Each group
+has its own time, commit and machine load in the file.
 """
 
 from __future__ import annotations
@@ -41,16 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure Holdfast.")
-    parser.add_argument("figure", nargs="*", help="figures or groups to measure; all if none is named")
+    parser.add_argument("figure", nargs="*", help="figures or groups to measure; default: all")
     parser.add_argument("--rounds", type=int, default=Effort().rounds, help="turns of each contender")
-    parser.add_argument(
-        "--keep", action="store_true", help="write the groups that are named, keep the rest of the file"
-    )
+    parser.add_argument("--keep", action="store_true", help="write the named groups and keep the rest of the file")
     return parser.parse_args(arguments)
 
 
 def measured(groups: Sequence[Group], effort: Effort) -> dict[str, float]:
-    """What could be measured; what could not is told on stderr and left out."""
+    """The measured values. A group that cannot be measured is reported on stderr and left out."""
     values: dict[str, float] = {}
     for group in groups:
         warn(f"Measuring {group.name} …")
@@ -58,8 +56,8 @@ def measured(groups: Sequence[Group], effort: Effort) -> dict[str, float]:
             values.update(group.measure(effort))
         except Unmeasurable as error:
             warn(f"{group.name}: not measured. {error}")
-        except Exception as error:  # noqa: BLE001 - one group that breaks must not lose the figures of the others
-            warn(f"{group.name}: not measured, it broke: {error!r}")
+        except Exception as error:  # noqa: BLE001 - a broken group must not lose the figures of the others
+            warn(f"{group.name}: not measured, because of an error: {error!r}")
     return values
 
 

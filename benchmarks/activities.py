@@ -24,7 +24,10 @@ FIGURES = (
         for load in WORKLOADS
     ),
     Figure(
-        "engine.naive_ratio", "naive asynchronous loop over ours, on the workload of the best figure", 12, at_least=True
+        "engine.naive_ratio",
+        "naive asynchronous loop over Holdfast, on the workload of the best figure",
+        12,
+        at_least=True,
     ),
     *(Figure(f"engine.naive_ratio.{load.name}", f"the same, workload `{load.name}`") for load in WORKLOADS),
     Figure("engine.us_per_instance", "µs to start and end an instance of an empty sequence"),

@@ -1,9 +1,9 @@
 """DBOS, durable workflows as a Python library, with ten steps, on the same server and in the same run as Holdfast.
 
-Two comparisons. `ratio`: ours has ten pure activities, one commit for all of them, since nothing is felt outside before
-it; DBOS commits each step. `step_ratio`: ours has ten effects, eleven commits, which is our default for user functions and
-the guarantee that DBOS gives. DBOS runs in an environment and a process of its own, with twenty connections; for each
-number in flight the better of its two ways counts (functions in threads, coroutines), at twenty and at that number.
+Two comparisons. `ratio`: Holdfast runs ten pure activities and commits once, because nothing is visible outside before the
+commit; DBOS commits each step. `step_ratio`: Holdfast runs ten effects with eleven commits, which is its default for user
+functions and the guarantee that DBOS gives. DBOS runs in its own environment and process, with twenty connections. For each
+number in flight, the better of its two modes counts (functions in threads, coroutines), at twenty and at that number.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def figures_of(kind: str) -> tuple[Figure, ...]:
         *(
             Figure(
                 f"dbos.{kind}.ratio.{many}",
-                f"ours, one commit, over DBOS with ten steps, {many} in flight",
+                f"Holdfast, one commit, over DBOS with ten steps, {many} in flight",
                 GOALS[many],
                 at_least=True,
             )
@@ -49,18 +49,18 @@ def figures_of(kind: str) -> tuple[Figure, ...]:
         *(
             Figure(
                 f"dbos.{kind}.step_ratio.{many}",
-                f"ours with ten effects, eleven commits, over DBOS with ten steps, {many} in flight",
+                f"Holdfast with ten effects, eleven commits, over DBOS with ten steps, {many} in flight",
                 STEP_GOALS[many] if kind == POSTGRES else None,
                 at_least=True,
             )
             for many in many_of
         ),
-        *(Figure(f"dbos.{kind}.workflows_per_s.{many}", f"DBOS's own rate, {many} in flight") for many in many_of),
+        *(Figure(f"dbos.{kind}.workflows_per_s.{many}", f"rate of DBOS, {many} in flight") for many in many_of),
         *(
-            Figure(f"dbos.{kind}.effects_per_s.{many}", f"our workflows of ten effects, {many} in flight")
+            Figure(f"dbos.{kind}.effects_per_s.{many}", f"Holdfast workflows of ten effects, {many} in flight")
             for many in many_of
         ),
-        Figure(f"dbos.{kind}.cpu_ms_python", "DBOS's CPU for one workflow, its database not counted, ms"),
+        Figure(f"dbos.{kind}.cpu_ms_python", "CPU of DBOS for one workflow, without its database, ms"),
     )
 
 
@@ -79,14 +79,14 @@ def ten_effects() -> Workflow:
 
 
 class DbosWorker:
-    """The other process: one line of JSON asks for a turn, one answers."""
+    """The other process: one line of JSON requests a turn, and one line answers."""
 
     def __init__(self, python: Path, url: str) -> None:
         self._process = subprocess.Popen(
             [str(python), str(WORKER), url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         if not self._read():
-            raise Unmeasurable("DBOS did not start; its reason is above.")
+            raise Unmeasurable("DBOS did not start; its error is above.")
 
     def turn(self, how: str, many: int) -> Turn:
         async def turn() -> Sample:
@@ -96,7 +96,7 @@ class DbosWorker:
             process.stdin.flush()
             found = await asyncio.to_thread(self._read)
             if not found:
-                raise Unmeasurable("DBOS ended in the middle of a turn; its reason is above.")
+                raise Unmeasurable("DBOS ended in the middle of a turn; its error is above.")
             return Sample(int(found["count"]), found["wall"], found["cpu"])
 
         return turn

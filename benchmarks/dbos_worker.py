@@ -1,6 +1,6 @@
-"""Runs in the environment `.bench/dbos`: takes a turn for each line on stdin. Started by `dbos_ratio.py`, not by people.
+"""Worker in the environment `.bench/dbos`: runs one turn for each line on stdin. Started by `dbos_ratio.py`.
 
-Ten steps that do nothing, as a workflow of plain functions (in threads, so many at once) and as one of coroutines.
+Ten steps that do nothing, as a workflow of plain functions in threads and as a workflow of coroutines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from typing import Any
 
 if "sqlite" in sys.argv[1]:  # DBOS needs a newer SQLite than many systems have; the wheel brings one
-    import pysqlite3  # type: ignore[import-not-found]  # lives in an environment of its own
+    import pysqlite3  # type: ignore[import-not-found]  # installed in its own environment
     import pysqlite3.dbapi2  # type: ignore[import-not-found]  # the same
 
     sys.modules["sqlite3"] = pysqlite3
@@ -91,7 +91,7 @@ def turn(how: str, many: int, seconds: float, run: Callable[[Coroutine[Any, Any,
 
 
 def loop_of_its_own() -> Callable[[Coroutine[Any, Any, int]], int]:
-    """One event loop for all turns: DBOS's asynchronous side does not outlive its first one."""
+    """One event loop for all turns: the asynchronous part of DBOS does not survive its first loop."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, daemon=True).start()
 
@@ -113,7 +113,7 @@ def main(url: str) -> None:
         asked = json.loads(line)
         print(json.dumps(turn(asked["how"], asked["many"], asked["seconds"], run)), flush=True)
     sys.stdout.flush()
-    os._exit(0)  # it waits for threads of its own otherwise
+    os._exit(0)  # otherwise it waits for its own threads
 
 
 if __name__ == "__main__":

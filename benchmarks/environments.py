@@ -1,4 +1,4 @@
-"""Other projects' packages, each in an environment of its own under `.bench/`: they never meet our dependencies."""
+"""Environments under `.bench/` for packages of other projects, isolated from the dependencies of Holdfast."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ PLACE = Path(__file__).resolve().parent.parent / ".bench"
 
 
 def environment(name: str, *packages: str) -> Path:
-    """The interpreter of the environment, made and filled if it is not there yet."""
+    """The interpreter of the environment, which is created on first use."""
     home = PLACE / name
     python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     ready = home / ".ready"
     wanted = "\n".join(packages)
     if ready.is_file() and ready.read_text(encoding="utf-8") == wanted:
         return python
-    print(f"Making the environment '{name}' with {', '.join(packages)} …", file=sys.stderr)
+    print(f"Creating the environment '{name}' with {', '.join(packages)} …", file=sys.stderr)
     venv.create(home, clear=True, with_pip=True)
     command = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *packages]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,7 +1,7 @@
-"""What is measured: figures with a stable name, a meaning and a goal; groups that measure some of them together.
+"""Figures with a stable name, a meaning and a goal, and groups that measure several figures together.
 
-A new group is a module with a `GROUP`, named in `groups.py`. Its `measure` gives a value for each of its figures; figures
-that are a ratio are measured by the same group as both their sides, so that these run interleaved.
+A new group is a module with a `GROUP`, listed in `groups.py`. Its `measure` returns a value for each of its figures. A ratio
+is measured by the same group as both of its sides, so that these run interleaved.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 
 class UnknownFigure(Exception):
-    """A name on the command line that no figure has."""
+    """A name on the command line that matches no figure."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         super().__init__(f"There is no figure '{name}'. Known: {', '.join(sorted(known))}.")
 
 
 class Unmeasurable(Exception):
-    """What a group needs is not to be had here (another project's package, a server); the message says what."""
+    """A group lacks a requirement (a package of another project, a server); the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Figure:
     name: str
     meaning: str
     goal: float | None = None
-    """None: printed for the reader, with nothing promised."""
+    """None: informative, without a goal."""
     at_least: bool = False
-    """The goal is a floor (a ratio in our favour) and not a ceiling (a cost)."""
+    """The goal is a minimum (a ratio) and not a maximum (a cost)."""
 
     def is_met(self, value: float) -> bool | None:
         if self.goal is None:
@@ -42,7 +42,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long to look: more rounds, steadier figures."""
+    """Amount of measuring: more rounds give steadier figures."""
 
     rounds: int = 25
 
@@ -59,7 +59,7 @@ class Group:
 
 
 def chosen(groups: Iterable[Group], names: Iterable[str]) -> list[Group]:
-    """The groups to run for these figures, groups or beginnings of names (`engine`, `engine.us_per_activity`); none: all."""
+    """Groups of the named figures, groups or name prefixes (`engine`, `engine.us_per_activity`); all without names."""
     every = list(groups)
     wanted = list(names)
     for name in wanted:

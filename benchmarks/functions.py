@@ -1,4 +1,4 @@
-"""User functions as activities: pure functions inside the segment, effects outside of it, without a store."""
+"""User functions as activities: pure functions inside the segment, effects outside it, without a store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIGURES = (
     Figure("engine.us_per_user_async", "µs for a `pure=True` async function that does not wait", 1.5),
     Figure("engine.us_per_effect_async", "µs for an async effect that does nothing (a task), one after the other", 15),
     Figure("engine.us_per_effect_sync", "µs for a sync effect that does nothing (a thread), one after the other", 250),
-    Figure("engine.us_per_effect_async.parallel", "µs for such an async effect when 50 run at once"),
+    Figure("engine.us_per_effect_async.parallel", "µs for the same async effect, 50 running at once"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Every group, in the order in which `make bench` runs and prints them. Add yours here."""
+"""All groups, in the order in which `make bench` runs and prints them. Add new groups here."""
 
 from __future__ import annotations
 

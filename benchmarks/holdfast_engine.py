@@ -11,7 +11,7 @@ from holdfast.execution.live import LiveInstance
 from holdfast.execution.segment import Ended, Limits, run_segment
 
 LIMITS = Limits()
-"""As the settings have them: a segment is cut after 5 ms or 5,000 activities and goes on."""
+"""Default limits: a segment is cut after 5 ms or 5,000 activities, and continues."""
 
 
 def engine() -> Holdfast:

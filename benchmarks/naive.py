@@ -1,8 +1,8 @@
-"""The baseline: a workflow loop as one would write it first, and as many engines have it.
+"""Baseline: a workflow loop as a first implementation would have it, and as many engines have it.
 
-Everything is async; each execution is an object with an id of its own from uuid4 and its times as datetimes, goes through
-four middlewares and leaves two journal entries as dicts; variables are found by name, from the inside out. Expressions are
-compiled once, as ours are. What it computes is the same; the benchmark checks that before it measures.
+Everything is async. Each execution is an object with a uuid4 and its times as datetimes, passes four middlewares and leaves two
+journal entries as dicts. Variables are found by name, from the inside out. Expressions are compiled once, as in Holdfast. Both
+compute the same values; the benchmark checks that before it measures.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Execution:
 
 
 class Visible(dict[str, Any]):
-    """What an expression can name."""
+    """Names visible to an expression."""
 
     def __init__(self, execution: Execution) -> None:
         super().__init__()
@@ -141,7 +141,7 @@ class Chart(NaiveActivity):
         await execution.run.schedule(self.children[0], execution)
 
     async def child_ended(self, execution: Execution, child: Execution, outcome: str) -> None:
-        """Whichever way arrives goes on: no joins, which makes it the easier flowchart of the two."""
+        """Continues on every arrival. There are no joins, which makes this flowchart the simpler of the two."""
         here = self.children.index(child.activity)
         followed = [target for source, port, target in self.step.links if source == here and port == outcome]
         for target in followed:

@@ -1,4 +1,4 @@
-"""Writes docs/benchmarks.md from the latest result file: `python -m benchmarks.page`."""
+"""Generator of docs/benchmarks.md from the latest result file: `python -m benchmarks.page`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def page(results: Mapping[str, Any], groups: Iterable[Group] = GROUPS) -> str:
 
 
 def _section(group: Group, results: Mapping[str, Any]) -> str:
-    """Headed by the first paragraph of the group's module."""
+    """Section of a group, with the first paragraph of its module as introduction."""
     measure = group.measure.func if isinstance(group.measure, partial) else group.measure
     text = getdoc(getmodule(measure)) or ""
     summary = " ".join(text.partition("\n\n")[0].split())

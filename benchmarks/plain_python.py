@@ -1,4 +1,4 @@
-"""Workflows as plain Python functions: the time to compile one, and its run time against the same workflow as objects."""
+"""Workflows as plain Python functions: compile time, and run time against the same workflow as objects."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _program() -> Iterator[ModuleType]:
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        sys.modules[_NAME] = module  # what the program names is found by its module's name
+        sys.modules[_NAME] = module  # names of the program are resolved through its module
         try:
             spec.loader.exec_module(module)
             yield module
@@ -149,7 +149,7 @@ def _contenders(holdfast: Holdfast, program: ModuleType) -> dict[str, Turn]:
 
 
 def _as_objects(program: ModuleType) -> Workflow:
-    """`looped`, written as objects."""
+    """`looped` as objects."""
     raised = program.raised
     step = Sequence(
         raised.bind(level=expr("item"), result="level"),

@@ -1,4 +1,4 @@
-"""The result file: one flat object of figures, with what they were measured on under `meta.`."""
+"""The result file: one flat object of figures, with facts about the run and the machine under `meta.`."""
 
 from __future__ import annotations
 
@@ -77,22 +77,22 @@ def rounded(value: float) -> float:
 
 
 def stamps(groups: Iterable[Group]) -> dict[str, Any]:
-    """When, of which commit and under which load each group was measured: groups may be measured one by one, and the other
-    facts are those of the last run."""
+    """Time, commit and machine load of each group: groups may be measured separately, while the other facts are those of the
+    last run."""
     now = meta(Effort())
     told = f"{now['meta.time']}, commit {now['meta.commit']}, load {now['meta.load']}"
     return {f"meta.measured.{group.name}": told for group in groups}
 
 
 def merged(kept: Mapping[str, Any], groups: Iterable[Group], values: Mapping[str, float]) -> dict[str, Any]:
-    """What the file holds, with the figures of these groups as they are now: those that could not be measured go."""
+    """The contents of the file with new figures for these groups; figures that were not measured are removed."""
     old = {figure.name for group in groups for figure in group.figures}
     facts = {name: value for name, value in kept.items() if name.startswith("meta.")}
     return {name: value for name, value in kept.items() if name not in old and name not in facts} | {**values, **facts}
 
 
 def write(path: Path, values: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
-    """Replaces the file as a whole: figures that were not measured are not in it."""
+    """Replaces the whole file: figures that were not measured are not in it."""
     flat = {
         name: rounded(value) if isinstance(value, float | int) and not name.startswith("meta.") else value
         for name, value in values.items()
@@ -106,7 +106,7 @@ def read(path: Path) -> dict[str, Any]:
     return found
 
 
-# -- for people --------------------------------------------------------------------------------------------------------
+# -- terminal output ---------------------------------------------------------------------------------------------------
 
 
 def verdict(figure: Figure, value: float | None) -> str:
@@ -116,7 +116,7 @@ def verdict(figure: Figure, value: float | None) -> str:
 
 
 def table(figures: Sequence[Figure], values: Mapping[str, float]) -> str:
-    """Figure, value, goal, met: in columns for a terminal."""
+    """Figure, value, goal and verdict in columns, for a terminal."""
     rows = [("figure", "value", "goal", "met")]
     for figure in figures:
         value = values.get(figure.name)

@@ -1,9 +1,9 @@
-"""Fair rounds: all contenders take turns in one run, and each is judged by its best turn.
+"""Interleaved rounds: all contenders take turns in one run, and the best turn of each counts.
 
-The machines that this runs on are shared and noisy, so a mean measures the neighbours. The best of many turns comes close
-to what the code costs, and a ratio of two contenders that took turns holds even when the whole run was slow. Work that
-never waits is measured in CPU time of the process, which on an idle machine is the time on the wall; work that waits for
-threads or other processes is measured on the wall.
+The machines are shared and noisy, so a mean would measure the neighbours. The best of many turns comes close to the cost of the
+code, and the ratio of two interleaved contenders holds even if the whole run was slow. Work that never waits is measured in CPU
+time of the process, which equals wall-clock time on an idle machine. Work that waits for threads or other processes is measured
+in wall-clock time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 Turn = Callable[[], Awaitable[float]]
-"""One turn of a contender; gives the seconds for one unit of its work."""
+"""One turn of a contender; returns the seconds for one unit of work."""
 
 Clock = Callable[[], float]
 
@@ -24,7 +24,7 @@ MICROSECONDS = 1_000_000
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """No garbage collection inside, all of it before."""
+    """No garbage collection inside the block; a full collection before it."""
     gc.collect()
     gc.disable()
     try:
@@ -34,7 +34,7 @@ def undisturbed() -> Iterator[None]:
 
 
 async def best_of(contenders: Mapping[str, Turn], rounds: int) -> dict[str, float]:
-    """Seconds per unit, the least of all turns."""
+    """Seconds per unit: the minimum of all turns."""
     best: dict[str, float] = {}
     for _ in range(rounds):
         for name, turn in contenders.items():
@@ -45,10 +45,10 @@ async def best_of(contenders: Mapping[str, Turn], rounds: int) -> dict[str, floa
 
 
 def repeated(work: Callable[[], object], *, times: int, units: int = 1) -> Turn:
-    """A turn that does synchronous work several times; CPU time."""
+    """A turn that repeats synchronous work; measured in CPU time."""
 
     async def turn() -> float:
-        work()  # what the collector has put out of the caches comes back
+        work()  # warm up the caches after the garbage collection
         begin = time.process_time()
         for _ in range(times):
             work()
@@ -60,7 +60,7 @@ def repeated(work: Callable[[], object], *, times: int, units: int = 1) -> Turn:
 def awaited(
     work: Callable[[], Awaitable[object]], *, times: int, units: int = 1, clock: Clock = time.perf_counter
 ) -> Turn:
-    """A turn that awaits work several times, one after the other; time on the wall, unless it never waits."""
+    """A turn that awaits work several times in sequence; wall-clock time, unless the work never waits."""
 
     async def turn() -> float:
         await work()

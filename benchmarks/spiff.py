@@ -25,17 +25,20 @@ WORKER = Path(__file__).resolve().parent / "spiff_worker.py"
 FIGURES = (
     Figure(
         "engine.spiff_ratio",
-        f"SpiffWorkflow per activity over ours, a sequence of {STEPS} assignments",
+        f"SpiffWorkflow per activity over Holdfast, a sequence of {STEPS} assignments",
         150,
         at_least=True,
     ),
     Figure("engine.spiff_ratio.us_spiff", "µs for an activity of SpiffWorkflow in that sequence"),
-    Figure("engine.spiff_ratio.us_ours", "µs for an activity of ours in that sequence, the instance's start included"),
+    Figure(
+        "engine.spiff_ratio.us_ours",
+        "µs for an activity of Holdfast in that sequence, including the start of the instance",
+    ),
 )
 
 
 class SpiffWorker:
-    """The other process: one line of JSON asks for a turn, one answers."""
+    """The other process: one line of JSON requests a turn, and one line answers."""
 
     def __init__(self, python: Path) -> None:
         self._process = subprocess.Popen(

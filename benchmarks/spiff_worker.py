@@ -1,4 +1,4 @@
-"""Runs in the environment `.bench/spiff`: takes a turn for each line on stdin. Started by `spiff.py`, not by people."""
+"""Worker in the environment `.bench/spiff`: runs one turn for each line on stdin. Started by `spiff.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-from SpiffWorkflow.bpmn import BpmnWorkflow  # type: ignore[import-not-found]  # lives in an environment of its own
+from SpiffWorkflow.bpmn import BpmnWorkflow  # type: ignore[import-not-found]  # installed in its own environment
 from SpiffWorkflow.bpmn.parser import BpmnParser  # type: ignore[import-not-found]  # the same
 from SpiffWorkflow.util.task import TaskState  # type: ignore[import-not-found]  # the same
 
@@ -17,7 +17,7 @@ MODEL = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 
 
 def diagram(steps: int) -> str:
-    """Start, script tasks that add one, end."""
+    """A BPMN diagram: start, script tasks that add one, end."""
     names = ["begin", *(f"add{number}" for number in range(steps)), "end"]
     flows = list(itertools.pairwise(names))
     parts = ['<startEvent id="begin"/>']
@@ -49,7 +49,7 @@ def run_once(spec: Any, steps: int) -> None:
 
 
 def turn(spec: Any, steps: int, times: int) -> float:
-    """CPU seconds for one activity, as on our side."""
+    """CPU seconds for one activity, measured as for Holdfast."""
     gc.collect()
     gc.disable()
     begin = time.process_time()

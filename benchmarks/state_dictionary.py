@@ -1,8 +1,8 @@
-"""Makes the dictionary that small states and journals are compressed with: `python -m benchmarks.state_dictionary FILE`.
+"""Training of the compression dictionary for small states and journals: `python -m benchmarks.state_dictionary FILE`.
 
-It is trained on what the engine writes for workflows of many shapes with data as people have it (orders, people, places,
-requests), and shipped with the package; a codec byte names it, so one that was shipped stays as long as its bytes may be
-stored. Make another, under another byte, when the format of states or journals changes.
+The dictionary is trained on states and journals of many kinds of workflows with realistic data (orders, people, places,
+requests) and shipped with the package. A codec byte names it, so a shipped dictionary must stay as long as data compressed
+with it may be stored. Train a new one, under a new byte, when the format of states or journals changes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from holdfast.activities import (
 
 SIZE = 16 * 1024
 INSTANCES_EACH = 12
-"""Instances of each workflow."""
+"""Number of instances per workflow."""
 
 _FIRST = (
     "Anna",
@@ -156,7 +156,7 @@ _DATA: tuple[tuple[str, Callable[[random.Random], Any]], ...] = (
 
 
 def _before(number: int) -> list[Activity]:
-    """What comes in front of the wait; all shapes in turn."""
+    """Activities before the wait; cycles through all shapes."""
     step = SetVariable("count", expr("count + 1"))
     named = SetVariable("status", expr('"open"'))
     shapes: tuple[list[Activity], ...] = (
@@ -186,7 +186,7 @@ def _wait(number: int, name: str) -> Activity:
 
 
 def workflows() -> list[tuple[Workflow, str, Callable[[random.Random], Any]]]:
-    """Each with the name of its input and what makes one."""
+    """Each workflow with the name of its input and a factory for it."""
     found = []
     for number in range(9 * 6):
         name, make = _DATA[number % len(_DATA)]
@@ -200,7 +200,7 @@ def workflows() -> list[tuple[Workflow, str, Callable[[random.Random], Any]]]:
 
 
 async def samples(here: World) -> list[bytes]:
-    """States and journals as they are stored, before compression."""
+    """Encoded states and journals, before compression."""
     draw = random.Random(1)
     found: list[bytes] = []
     for workflow, name, make in workflows():

@@ -1,10 +1,9 @@
-"""What a durable workflow is compared with, in the same schema, with the same driver and rows as large as ours.
+"""Baselines without an engine, in the same schema, with the same driver and rows of the same size.
 
-- *Per step*: no engine at all, eleven commits of one statement each: one that begins the instance, one after each of ten
-  steps; the instance's row is written anew, and one row of journal with it. On PostgreSQL with as many in flight as ours
-  has, which share 24 connections step by step, the longest waiting first; on SQLite, which has one writer, in a single
-  thread that does nothing else.
-- *Floor*: batches of 512 finished instances, their two rows each, from arrays that are ready.
+- *Per step*: eleven commits of one statement each: one that starts the instance and one after each of ten steps. Each
+  rewrites the instance's row and adds one journal row. On PostgreSQL as many instances are in flight as for Holdfast and
+  share 24 connections step by step, longest wait first. On SQLite, which has one writer, a single thread runs them.
+- *Floor*: batches of 512 finished instances with two rows each, from prepared arrays.
 - *Insert*: one small row, one commit.
 """
 
@@ -43,7 +42,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Rows of an instance as ours stores it: what the baselines write, under other ids."""
+    """Stored rows of a Holdfast instance, which the baselines write under other ids."""
 
     instance: tuple[Any, ...]
     journal: tuple[Any, ...]
@@ -55,7 +54,7 @@ class Sizes:
 
     @property
     def entry(self) -> bytes:
-        """The journal of one step."""
+        """Journal of one step."""
         whole: bytes = self.journal[JOURNAL.names.index("data")]
         return whole[: max(1, len(whole) // STEPS)]
 
@@ -66,7 +65,7 @@ async def sizes_of(store: Store, row: InstanceRow) -> Sizes:
 
 
 def new_id() -> str:
-    """Thirteen characters, as ours, and growing, as ours."""
+    """Thirteen characters and increasing, like the ids of Holdfast."""
     return f"BENCH{next(_numbers):08d}"
 
 
@@ -82,7 +81,7 @@ def _values(table: Table[Any], first: int = 1) -> str:
 
 
 class PostgresSteps:
-    """One statement for each step, on whichever connection is free."""
+    """One statement per step, on any free connection."""
 
     def __init__(self, connections: Sequence[Any], sizes: Sizes) -> None:
         self._free: asyncio.Queue[Any] = asyncio.Queue()
@@ -115,7 +114,7 @@ class PostgresSteps:
 
 
 class PostgresFloor:
-    """The two rows of `BATCH` instances in one statement, on one connection."""
+    """Both rows of `BATCH` instances in one statement, on one connection."""
 
     def __init__(self, connection: Any, sizes: Sizes) -> None:
         self._connection = connection
@@ -156,11 +155,11 @@ class PostgresInsert:
 
 
 class SqliteBaselines:
-    """The same on one connection with the store's settings; each gives a function that says how many it did."""
+    """The same on one connection with the store's settings; each method returns the number of completed units."""
 
     def __init__(self, place: Database, sizes: Sizes) -> None:
         self._connection = connect(place.path)
-        self._connection.execute("pragma busy_timeout = 10000")  # the node beside it has a heartbeat
+        self._connection.execute("pragma busy_timeout = 10000")  # the node in the same file writes heartbeats
         self._sizes = sizes
         self._step = _STEP.format("?1", "?2", "?3", "?4", "?5", "?6")
         self._connection.execute(INSERT_TABLE.format(bytes="blob"))
@@ -198,7 +197,7 @@ class SqliteBaselines:
 
 
 def file_size(place: Database) -> int:
-    """Bytes of the pages in use, the log folded in."""
+    """Bytes of the pages in use, after a checkpoint of the write-ahead log."""
     connection = sqlite3.connect(place.path)
     try:
         connection.execute("pragma wal_checkpoint(truncate)").fetchall()

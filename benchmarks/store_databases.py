@@ -1,8 +1,8 @@
-"""The databases of the store figures: each empty, durable, with a runtime on it, and gone afterwards.
+"""Databases of the store figures: empty, durable, with a runtime, and deleted afterwards.
 
-PostgreSQL is the server that answers at `HOLDFAST_TEST_POSTGRES_URL` or at the usual local address, else one that is started
-here; it is refused unless it writes through to the disk. SQLite is a file in the temporary folder, with the store's own
-settings (write-ahead log, `synchronous=FULL`).
+PostgreSQL is the server at `HOLDFAST_TEST_POSTGRES_URL` or at the default local address; otherwise one is started. A server
+without durable writes is refused. SQLite is a file in the temporary folder, with the store's own settings (write-ahead log,
+`synchronous=FULL`).
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
 SETTINGS = (*DURABLE, "server_version", "shared_buffers", "wal_sync_method", "wal_compression", "max_wal_size")
 
 FACTS: dict[str, str] = {}
-"""What the figures were measured on: server and settings, for the result file."""
+"""Server and settings that the figures were measured on, for the result file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
     kind: str
-    """`pg` or `sqlite`: the middle of a figure's name."""
+    """`pg` or `sqlite`: the middle part of a figure's name."""
     url: str
 
     @property
@@ -48,7 +48,7 @@ class Database:
 
 @contextmanager
 def database(kind: str) -> Iterator[Database]:
-    """An empty one. Raises `Unmeasurable` where there is none to be had."""
+    """An empty database. Raises `Unmeasurable` if none is available."""
     if kind == SQLITE:
         with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
             yield Database(SQLITE, f"sqlite:///{folder}/bench.db")
@@ -62,7 +62,7 @@ def database(kind: str) -> Iterator[Database]:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A database with our runtime on it."""
+    """A database with a Holdfast runtime."""
 
     database: Database
     store: Store
@@ -79,7 +79,7 @@ async def world(place: Database) -> AsyncIterator[World]:
     try:
         await processor.open()
         async with engine.runtime_on(store) as runtime:
-            calm_collector()  # As `holdfast serve` and `holdfast worker` do.
+            calm_collector()  # Like `holdfast serve` and `holdfast worker`.
             yield World(place, store, runtime, processor)
     finally:
         await processor.close()
@@ -88,12 +88,12 @@ async def world(place: Database) -> AsyncIterator[World]:
 
 
 async def connections(place: Database, count: int) -> list[Any]:
-    """Bare ones, for the baselines: the same driver."""
+    """Raw connections for the baselines, with the same driver."""
     return [await asyncpg.connect(place.url) for _ in range(count)]
 
 
 class Processor:
-    """CPU seconds of this process and of the database's processes that serve this database."""
+    """CPU seconds of this process and of the server processes of this database."""
 
     def __init__(self, place: Database) -> None:
         self._place = place
@@ -116,7 +116,7 @@ class Processor:
                 raise Unmeasurable(f"This PostgreSQL runs with {name}={found[name]}; durable figures need {wanted}.")
 
     async def backends(self) -> dict[int, float]:
-        """Seconds that each server process has used; empty where its figures cannot be read (SQLite, another machine)."""
+        """CPU seconds of each server process; empty if they cannot be read (SQLite, remote server)."""
         if self._connection is None:
             return {}
         own = self._connection.get_server_pid()
@@ -127,7 +127,7 @@ class Processor:
 
 
 def _used(pid: int) -> float | None:
-    """The scheduler counts nanoseconds; `/proc/<pid>/stat` would count hundredths of a second."""
+    """Read from the scheduler in nanoseconds; `/proc/<pid>/stat` counts hundredths of a second."""
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0]) / 1e9
     except OSError:
@@ -135,5 +135,5 @@ def _used(pid: int) -> float | None:
 
 
 def sleepers() -> int:
-    """How many instances a `.1m` figure is measured with. Reduced, it is only printed."""
+    """Number of instances for `.1m` figures. A reduced number is only printed."""
     return int(os.environ.get("BENCH_SLEEPERS", "1_000_000"))

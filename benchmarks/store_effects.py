@@ -1,7 +1,7 @@
 """Growth of a long-lived instance: ForEach over 10,000 effects, the last tenth over the first.
 
-Every effect is recorded and committed before it runs, its result after: ten thousand commits of one instance. The time
-between two commits and the bytes of each (state, journal, rows) must not grow with what the loop has behind it.
+Every effect is recorded and committed before it runs, and its result after: ten thousand commits of one instance. Neither the
+time between two commits nor the bytes of each (state, journal, rows) may grow with the number of completed iterations.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.ports import Store
 ITEMS = 10_000
 RUNS = 3
 RUNS_SECONDS_MAX = 60.0
-"""Seconds after which no further run is begun."""
+"""No further run starts after this many seconds."""
 
 FIGURES = (
     Figure(
@@ -29,9 +29,9 @@ FIGURES = (
         1.5,
     ),
     Figure("store.effects_growth.time", "the same, time alone"),
-    Figure("store.effects_growth.bytes", "the same, bytes that are committed alone"),
-    Figure("store.effects_growth.us", "µs for one of these effects, two commits' worth of work, on average"),
-    Figure("store.effects_growth.bytes_each", "bytes that are committed for one of them, on average"),
+    Figure("store.effects_growth.bytes", "the same, committed bytes alone"),
+    Figure("store.effects_growth.us", "µs for one of these effects with its two commits, on average"),
+    Figure("store.effects_growth.bytes_each", "committed bytes per effect, on average"),
 )
 
 
@@ -41,7 +41,7 @@ async def handled(item: int) -> int:
 
 
 class Watched:
-    """Notes when each commit was done and how many bytes it had."""
+    """Records the time and size of each commit."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.perf_counter) -> None:
         self._commit = store.commit
@@ -93,7 +93,7 @@ async def _run(place: Database) -> Watched:
     )
     async with world(place) as here:
         watched = Watched(here.store)
-        here.store.commit = watched.commit  # type: ignore[method-assign]  # to look at what passes
+        here.store.commit = watched.commit  # type: ignore[method-assign]  # to record the commits
         answer = await here.runtime.start(workflow)
         assert answer.result is not None
         ended = await here.runtime.settle(answer.result.instance_id)

@@ -1,7 +1,7 @@
 """Cost of an effect in a loop over many records, against a loop over few records.
 
-A loop over 10,000 records and one over 100 take turns on SQLite; each runs so many effects and stops. CPU of the process, so
-the disk does not count. Bytes are those that a commit holds: state, values and inputs.
+A loop over 10,000 records and a loop over 100 records take turns on SQLite; each runs a fixed number of effects and stops. Only
+CPU of the process counts, not the disk. Bytes are the size of a commit: state, values and inputs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FIGURES = tuple(
     for figure in (
         Figure(f"store.loops.{name}", f"CPU of an effect {what}, over {MANY:,} records against over {FEW}"),
         Figure(f"store.loops.{name}.us", f"CPU µs of an effect {what} over {MANY:,} records"),
-        Figure(f"store.loops.{name}.bytes", f"bytes that are committed for one of them, over {MANY:,} records"),
+        Figure(f"store.loops.{name}.bytes", f"committed bytes per effect, over {MANY:,} records"),
     )
 )
 
@@ -93,11 +93,11 @@ def measure(effort: Effort) -> Mapping[str, float]:
 
 
 async def _run(place: Database, loop: Any, count: int) -> tuple[float, float]:
-    """CPU seconds and bytes of one effect; without the first few, which have the list to write."""
+    """CPU seconds and bytes of one effect, without the first effects, which write the list."""
     orders = [{"id": number, "customer": f"customer {number}", "amount": 3 * number} for number in range(count)]
     async with world(place) as here:
         watched = Watched(here.store, time.process_time)
-        here.store.commit = watched.commit  # type: ignore[method-assign]  # to look at what passes
+        here.store.commit = watched.commit  # type: ignore[method-assign]  # to record the commits
         answer = await here.runtime.start(loop, {"orders": orders})
         assert answer.result is not None
         ended = await here.runtime.settle(answer.result.instance_id)

@@ -1,6 +1,6 @@
-"""A process with many instances in flight; prints its memory before and at its peak. Started by `store_space.py`.
+"""A process with many instances in flight that prints its memory before and at its peak. Started by `store_space.py`.
 
-It imports no more than an application would: the other benchmarks would count as ours.
+It imports no more than an application would, because other benchmark modules would count as memory of Holdfast.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The database as a queue: rows are enqueued in batches of 512, and claimed and deleted 500 at a time.
 
-Each row is a message of 100 bytes. Rows are put in by two producers, each batch durable before the next; they are taken by
-two claims at once, each deleting what it holds in the transaction that holds it, until the queue is empty.
+Each row is a message of 100 bytes. Two producers enqueue rows, and each batch is durable before the next. Two consumers claim
+rows and delete them in the same transaction, until the queue is empty.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ _numbers = itertools.count()
 def figures_of(kind: str) -> tuple[Figure, ...]:
     goal = 60_000 if kind == POSTGRES else None
     return (
-        Figure(f"store.{kind}.enqueue_per_s", "messages put on the database queue, best turn", goal, at_least=True),
-        Figure(f"store.{kind}.dequeue_per_s", "messages taken and deleted, best turn", goal, at_least=True),
+        Figure(
+            f"store.{kind}.enqueue_per_s", "messages enqueued in the database queue, best turn", goal, at_least=True
+        ),
+        Figure(f"store.{kind}.dequeue_per_s", "messages claimed and deleted, best turn", goal, at_least=True),
     )
 
 
@@ -54,7 +56,7 @@ def measure(effort: Effort, kind: str) -> Mapping[str, float]:
 
 
 def contenders(here: World) -> dict[str, Turn]:
-    """In this order: what one puts in, the other takes out."""
+    """The order matters: the second contender consumes the messages of the first."""
     return {"enqueue_per_s": partial(_put, here), "dequeue_per_s": partial(_take, here)}
 
 
@@ -79,7 +81,7 @@ async def _take(here: World) -> Sample:
     begin = time.perf_counter()
     taken = sum(await asyncio.gather(*(_consumer(here) for _ in range(CLIENTS))))
     seconds = time.perf_counter() - begin
-    assert taken == MESSAGES, f"{taken} of {MESSAGES} messages were taken."
+    assert taken == MESSAGES, f"{taken} of {MESSAGES} messages were claimed."
     return Sample(taken, seconds)
 
 

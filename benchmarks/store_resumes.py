@@ -4,8 +4,8 @@ A resume finds the bookmark by its key, loads the instance, runs six activities,
 through the dispatcher that responds after the commit (`runtime.inline`): stimuli that arrive during a lookup share the next
 lookup, then each match goes to its lane. The baseline finds the bookmark, loads the row, writes it with its journal (a row for
 each activity) and moves the bookmark in one transaction, one statement after the other, on 16 connections. Instances are chosen
-at random, each by one contender at a time. Fewer than a million are loaded with `BENCH_SLEEPERS=100000`; the
-figures of a million are then printed but not part of the result.
+at random, each by one contender at a time. `BENCH_SLEEPERS=100000` loads fewer than a million; the figures of a million are
+then printed but not part of the result.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FEW, MANY = 5_000, 1_000_000
 IN_FLIGHT = 512
 SECONDS = 1.5
 CONNECTIONS = 16
-"""Of the baseline, for each of two databases that are open at once: the server has a hundred."""
+"""Connections of the baseline for each of two open databases: the server allows a hundred."""
 
 
 def figures_of(kind: str) -> tuple[Figure, ...]:
@@ -38,26 +38,26 @@ def figures_of(kind: str) -> tuple[Figure, ...]:
     goal = (lambda value: value) if promised else (lambda value: None)
     over = "resumes by stimulus over a transaction per burst, 512 in flight"
     return (
-        Figure(f"store.{kind}.resume_ratio.5k", f"{over}, 5,000 asleep", goal(10), at_least=True),
-        Figure(f"store.{kind}.resume_ratio.1m", f"{over}, 1,000,000 asleep", goal(8), at_least=True),
+        Figure(f"store.{kind}.resume_ratio.5k", f"{over}, 5,000 suspended", goal(10), at_least=True),
+        Figure(f"store.{kind}.resume_ratio.1m", f"{over}, 1,000,000 suspended", goal(8), at_least=True),
         Figure(
             f"store.{kind}.resume_1m_over_5k",
-            "our rate with a million asleep over that with 5,000",
+            "rate with a million suspended over the rate with 5,000",
             goal(0.5),
             at_least=True,
         ),
         Figure(
             f"store.{kind}.resume_same_type.1m",
-            "a million asleep on one event, addressed by correlation id, over unique events",
+            "a million waiting for one event, addressed by correlation id, over unique events",
             goal(0.8),
             at_least=True,
         ),
-        Figure(f"store.{kind}.resumes_per_s.5k", "our rate with 5,000 asleep"),
-        Figure(f"store.{kind}.resumes_per_s.1m", "our rate with a million asleep"),
+        Figure(f"store.{kind}.resumes_per_s.5k", "rate of Holdfast with 5,000 suspended"),
+        Figure(f"store.{kind}.resumes_per_s.1m", "rate of Holdfast with a million suspended"),
     )
 
 
-# -- ours --------------------------------------------------------------------------------------------------------------
+# -- Holdfast ----------------------------------------------------------------------------------------------------------
 
 
 def waking(here: World, who: Sleepers) -> Turn:
@@ -95,7 +95,7 @@ MARK = (
 )
 ENTRY = b"x" * 20
 _FIRST_ENTRY = 1_000_000
-"""Its rows of journal are numbered apart from ours: the key is the version, and it needs several for each."""
+"""Keeps the baseline's journal rows apart from Holdfast's: the key is the version, and it needs several per version."""
 
 
 class PostgresTransactions:
@@ -121,7 +121,7 @@ class PostgresTransactions:
 
 
 class SqliteTransactions:
-    """The same in a single thread."""
+    """The same on a single thread."""
 
     def __init__(self, place: Database, who: Sleepers) -> None:
         self._connection = connect(place.path)
@@ -154,7 +154,7 @@ class SqliteTransactions:
 @asynccontextmanager
 async def population(place: Database, who: Sleepers) -> AsyncIterator[World]:
     async with world(place) as here:
-        warn(f"{place.kind}: putting {who.count:,} instances to sleep …")
+        warn(f"{place.kind}: writing {who.count:,} suspended instances …")
         await put_to_sleep(here, who)
         yield here
 
@@ -215,7 +215,7 @@ def _figures(kind: str, samples: Samples, *, full: bool) -> dict[str, float]:
     if full:
         return found | of_many
     for name, value in of_many.items():
-        warn(f"{name}, with fewer asleep, so not part of the result: {value:.3g}")
+        warn(f"{name}, with fewer suspended instances, so not part of the result: {value:.3g}")
     return found
 
 

@@ -1,8 +1,8 @@
-"""Many instances asleep, written in bulk: as many rows of every table as the runtime would have left, in minutes.
+"""Many suspended instances, written in bulk within minutes: the same rows in every table as the runtime would write.
 
-One instance is put to sleep by the runtime. The others are its rows with other ids, event names and correlation ids of the
-same length; those texts occur in the state as they are, so they are exchanged there too. Whether the copies are sound is
-seen when they are woken.
+The runtime suspends one instance. The others are copies of its rows with other ids, event names and correlation ids of the
+same length; these texts occur verbatim in the state, so they are replaced there too. Resuming the copies proves that they
+are valid.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from holdfast.persistence.sql.postgresql.instance_list import project
 from holdfast.persistence.sql.sqlite.connection import connect
 
 ACTIVITIES = 6
-"""What a sleeper does when it is woken: the event ends, five assignments; then it sleeps again."""
+"""Activities per resume: the event, then five assignments; then the instance suspends again."""
 CHUNK = 10_000
 
 _CODEC = codec_of_keys("")
@@ -37,7 +37,7 @@ _UNLISTED = """insert into hf_unlisted (is_new, tenants, ids, createds)
     select true, array_agg(tenant), array_agg(id), array_agg(created) from (
         select tenant, id, created, row_number() over (order by id) / 1000 as part from hf_instance where id > 'SLEEP00000000'
     ) i group by part"""
-"""For the projector: as commits leave them, in larger batches. The first of them was left by the runtime."""
+"""Rows for the projector, as commits leave them but in larger batches. The runtime wrote the first one."""
 
 Rows = dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]
 """Table → columns, rows."""
@@ -57,7 +57,7 @@ def sleeper() -> Workflow:
 
 @dataclass(frozen=True, slots=True)
 class Sleepers:
-    """A population. `one_type`: all wait for the same event, and are told apart by their correlation id."""
+    """A population of suspended instances. `one_type`: all wait for the same event, with different correlation ids."""
 
     count: int
     one_type: bool = False
@@ -74,14 +74,14 @@ class Sleepers:
         return f"SLEEP{number:08d}"
 
     def stimulus(self, number: int) -> DispatchResume:
-        """What wakes this one alone."""
+        """The stimulus that resumes only this instance."""
         correlation_id = self.correlation(number) if self.one_type else None
         return DispatchResume(
             activity_type=EVENT, payload={"event_name": self.event(number)}, input=number, correlation_id=correlation_id
         )
 
     def key(self, number: int) -> int:
-        """What its bookmark is stored under."""
+        """The key of its bookmark."""
         return _key(self.event(number))
 
 
@@ -93,11 +93,11 @@ def _key(event: str) -> int:
     return wake_key(EVENT, _hash(event).encode())
 
 
-# -- writing them ------------------------------------------------------------------------------------------------------
+# -- bulk writes -------------------------------------------------------------------------------------------------------
 
 
 class _Model:
-    """The instance that the others are made of."""
+    """The instance that the others are copied from."""
 
     def __init__(self, who: Sleepers, row: InstanceRow, mark: BookmarkRow, segment: JournalSegment) -> None:
         self._who = who
@@ -149,7 +149,7 @@ async def put_to_sleep(here: World, who: Sleepers) -> None:
 
 
 async def _model(here: World, who: Sleepers) -> _Model:
-    """The first of them: real, and one of the population."""
+    """The first instance: written by the runtime, and part of the population."""
     answer = await here.runtime.start(
         sleeper(), {"wanted": who.event(0)}, instance_id=who.identity(0), correlation_id=who.correlation(0)
     )
@@ -177,10 +177,8 @@ async def _copy_in(place: Database, chunks: Iterator[Rows]) -> None:
 
 
 def _insert(place: Database, chunks: Iterator[Rows]) -> None:
-    connection = connect(
-        place.path, cache_kib=512 * 1024
-    )  # keys are random: pages that are in memory need not come back
-    connection.execute("pragma synchronous = off")  # of this connection only; measurements use another
+    connection = connect(place.path, cache_kib=512 * 1024)  # keys are random, so a large cache avoids rereading pages
+    connection.execute("pragma synchronous = off")  # for this connection only; measurements use another one
     connection.execute("pragma busy_timeout = 10000")
     try:
         for rows in chunks:

@@ -1,7 +1,7 @@
 """Space of an instance: bytes in the database for a suspended one, memory of a process with 10,000 in flight.
 
-Asleep: 20,000 orders that wait for an event, with a state of about 400 bytes; all tables and indexes that grew, divided.
-In flight: a process of its own starts 10,000 workflows of ten activities at once on SQLite; its peak of resident memory.
+Suspended: 20,000 orders that wait for an event, with a state of about 400 bytes; the growth of all tables and indexes, divided.
+In flight: a separate process starts 10,000 workflows of ten activities at once on SQLite; its peak resident memory.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ MEMORY = (
 def figures_of(kind: str) -> tuple[Figure, ...]:
     goal = 450 if kind == POSTGRES else None
     return (
-        Figure(f"store.{kind}.bytes_per_suspended", "bytes of one asleep, all tables and indexes", goal),
-        Figure(f"store.{kind}.bytes_per_suspended.state", "bytes of its state as it is encoded, before compression"),
+        Figure(f"store.{kind}.bytes_per_suspended", "bytes of one suspended instance, all tables and indexes", goal),
+        Figure(f"store.{kind}.bytes_per_suspended.state", "bytes of its encoded state, before compression"),
     )
 
 
 def order(number: int) -> dict[str, Any]:
-    """Different for each, as orders are."""
+    """Different for each number, like real orders."""
     return {
         "number": f"2026-{number:08d}",
         "customer": f"customer {number * 7919 % 100_003} of {number * 104_729 % 1_009} Harbour Road",
@@ -73,7 +73,7 @@ def measure(effort: Effort, kind: str) -> Mapping[str, float]:
 
 
 async def _put_to_sleep(place: Database) -> tuple[int, int]:
-    """Bytes that the database grew by, and those of one state. The definition is in it before."""
+    """Bytes by which the database grew, and bytes of one state. The definition is stored before."""
     workflow = waiting()
     async with world(place) as here:
         runtime = here.runtime
@@ -90,7 +90,7 @@ async def _put_to_sleep(place: Database) -> tuple[int, int]:
 
 
 async def _used(place: Database) -> int:
-    """Without writers, and with the space of deleted rows given back: outbox rows are temporary."""
+    """Without writers, and after a vacuum, since outbox rows are temporary."""
     if place.kind == SQLITE:
         return await asyncio.to_thread(file_size, place)
     (connection,) = await connections(place, 1)
@@ -109,14 +109,14 @@ async def _used(place: Database) -> int:
 
 def measure_memory(effort: Effort) -> Mapping[str, float]:
     if sys.platform != "linux":
-        raise Unmeasurable("A process's peak of memory is read from /proc, which only Linux has.")
+        raise Unmeasurable("The peak memory of a process is read from /proc, which exists only on Linux.")
     peaks = []
     for _ in range(3):
         with database(SQLITE) as place:
             command = [sys.executable, "-m", "benchmarks.store_memory", place.url, str(IN_FLIGHT)]
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise Unmeasurable(f"The process in flight failed: {done.stderr[-500:]}")
+            raise Unmeasurable(f"The measured process failed: {done.stderr[-500:]}")
         peaks.append(json.loads(done.stdout))
     least = min(peaks, key=lambda found: float(found["peak"]))
     return {"store.rss_mb_10k": least["peak"], "store.rss_mb_10k.idle": least["idle"]}

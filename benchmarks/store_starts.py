@@ -1,7 +1,7 @@
 """Durable workflows of ten activities, from start to commit, against one commit per step and against bare inserts.
 
-Ours is `Runtime.start` with everything at its default: the answer comes after the fsync. The baselines are in
-`store_baselines.py`; all take turns on one database.
+Holdfast runs `Runtime.start` with default settings: it returns after the fsync. The baselines are in `store_baselines.py`; all
+take turns on one database.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ GOALS = {1: 6, 64: 25, 512: 30}
 STEPS = 10
 
 Others = tuple[dict[str, Turn], Callable[[], Awaitable[float]]]
-"""The baselines, and a bare insert that says how long it took."""
+"""The baselines, and a bare insert that returns its duration."""
 
 
 def ten_activities() -> Workflow:
@@ -72,7 +72,7 @@ def figures_of(kind: str) -> tuple[Figure, ...]:
         ),
         Figure(
             f"store.{kind}.floor_fraction",
-            "of the raw batched insert of their two rows, 512 in flight",
+            "share of the rate of a raw batched insert of the same two rows, 512 in flight",
             0.5 if promised else None,
             at_least=True,
         ),
@@ -81,15 +81,15 @@ def figures_of(kind: str) -> tuple[Figure, ...]:
             "CPU µs of Python and database for ten activities, 512 in flight",
             55 if promised else None,
         ),
-        Figure(f"store.{kind}.cpu_us_per_workflow.python", "the share of Python in it"),
+        Figure(f"store.{kind}.cpu_us_per_workflow.python", "the part of Python in it"),
         Figure(
             f"store.{kind}.p50_vs_insert",
             "one workflow alone over a bare one-row insert, medians",
             1.6 if promised else None,
         ),
         Figure(f"store.{kind}.p50_ms", "the median of one workflow alone, ms"),
-        *(Figure(f"store.{kind}.workflows_per_s.{many}", f"our rate, {many} in flight") for many in IN_FLIGHT),
-        Figure(f"store.{kind}.workflows_per_s.step", "the best rate of one commit per step, however many in flight"),
+        *(Figure(f"store.{kind}.workflows_per_s.{many}", f"rate of Holdfast, {many} in flight") for many in IN_FLIGHT),
+        Figure(f"store.{kind}.workflows_per_s.step", "the best rate of one commit per step, with any number in flight"),
         Figure(f"store.{kind}.workflows_per_s.floor", "the rate of the raw insert"),
     )
 

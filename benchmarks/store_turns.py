@@ -1,7 +1,7 @@
-"""Turns of contenders that wait: so much work in flight for a while, with rate, CPU and median time of each turn.
+"""Turns of contenders that wait for I/O: a fixed amount of work in flight for a while, with rate, CPU and median per turn.
 
-As elsewhere, contenders take turns in one run. Of rates the best turn counts, of costs the least. Garbage collection stays
-on: a node runs with it.
+Contenders take turns in one run. The best turn counts for rates, and the lowest for costs. Garbage collection stays on, as it
+does on a node.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Sample(NamedTuple):
     python: float = 0.0
     """The share of this process in `cpu`."""
     ratio: float = 0.0
-    """Of `middle` to that of who shared the turn."""
+    """Ratio of `middle` to that of the other contender in the same turn."""
 
     @property
     def rate(self) -> float:
@@ -37,7 +37,7 @@ class Sample(NamedTuple):
 
 
 Work = Callable[[int], Awaitable[object]]
-"""Does one; told which of those in flight it is."""
+"""Does one unit of work; receives the index of its slot in flight."""
 Turn = Callable[[], Awaitable[Sample]]
 Measure = Callable[[Effort], Mapping[str, float]]
 Samples = Mapping[str, Sequence[Sample]]
@@ -53,7 +53,7 @@ async def take_turns(contenders: Mapping[str, Turn], rounds: int) -> dict[str, l
 
 
 def rounds_of(asked: int) -> int:
-    """Turns here last a good part of a second, not milliseconds: a fifth of the rounds."""
+    """A fifth of the rounds, because these turns last most of a second instead of milliseconds."""
     return max(3, asked // 5)
 
 
@@ -62,7 +62,7 @@ def best_rate(samples: Sequence[Sample]) -> float:
 
 
 def least_cpu(samples: Sequence[Sample]) -> Sample:
-    """The turn with the least CPU for one."""
+    """The turn with the least CPU per unit."""
     return min(samples, key=lambda sample: sample.cpu / sample.done)
 
 
@@ -71,12 +71,12 @@ def least_middle(samples: Sequence[Sample]) -> float:
 
 
 def middle_ratio(samples: Sequence[Sample]) -> float:
-    """Of turns that were shared: neither side can be lucky alone, so the middle one counts."""
+    """For shared turns: neither side can be lucky alone, so the median counts."""
     return median(sample.ratio for sample in samples)
 
 
 def in_flight(work: Work, many: int, processor: Processor, seconds: float = SECONDS) -> Turn:
-    """A turn that keeps so many under way and counts those that were done."""
+    """A turn that keeps this many units in flight and counts completed ones."""
 
     async def turn() -> Sample:
         times: list[float] = []
@@ -103,7 +103,7 @@ def in_flight(work: Work, many: int, processor: Processor, seconds: float = SECO
 
 
 def in_pairs(work: Work, bare: Callable[[], Awaitable[float]], seconds: float = SECONDS) -> Turn:
-    """A turn that does one of ours and one of theirs by turns, since both wait for the same disk: `ratio` of the medians."""
+    """A turn that alternates Holdfast and the baseline, since both wait for the same disk: `ratio` of the medians."""
 
     async def turn() -> Sample:
         times: list[float] = []
@@ -121,7 +121,7 @@ def in_pairs(work: Work, bare: Callable[[], Awaitable[float]], seconds: float = 
 
 
 def in_thread(work: Callable[[], int], seconds: float = SECONDS) -> Turn:
-    """A turn of blocking work, each call saying how many it did; nothing else runs meanwhile."""
+    """A turn of blocking work; each call returns the number of completed units. Nothing else runs meanwhile."""
 
     async def turn() -> Sample:
         return await asyncio.to_thread(_repeat, work, seconds)

@@ -1,7 +1,7 @@
-"""The Studio in a real browser: how much it loads, how soon it can be used, and how smoothly a thousand activities move.
+"""Benchmark of the Studio in a real browser: download size, time until usable, and frame times with a thousand activities.
 
-`make studio-bench` prints the figures and writes `results/studio.json`. A server of its own on SQLite, a fresh browser
-profile for each measurement, times by the browser's own clock, the best of some rounds (a shared machine disturbs others).
+`make studio-bench` prints the figures and writes `results/studio.json`. Each measurement uses its own server on SQLite, a
+fresh browser profile and the browser's own clock. The best of several rounds counts, because the machine is shared.
 """
 
 from __future__ import annotations
@@ -96,13 +96,13 @@ class BrowserBenchmark:
         context = self.browser.new_context(
             storage_state=self.state,
             viewport={"width": 1440, "height": 900},
-            bypass_csp=True,  # the benchmark scripts are none of the server's
+            bypass_csp=True,  # the server's policy does not allow the injected scripts
         )
         context.set_default_timeout(TIMEOUT_MS)
         return context
 
     def first_load_kb(self) -> float:
-        """Everything that crosses the wire until the list of definitions stands."""
+        """Kilobytes transferred until the list of definitions is shown."""
         context = self.fresh()
         page = context.new_page()
         wire = context.new_cdp_session(page)
@@ -116,7 +116,7 @@ class BrowserBenchmark:
         return round(sum(sizes) / 1000, 1)
 
     def usable_ms(self, path: str, ready: str) -> float:
-        """From the navigation until that many of the thing stand on the page, by the page's own clock."""
+        """Milliseconds from navigation until the page meets `ready`, by the page's own clock."""
         return min(self._usable_ms(path, ready) for _ in range(ROUNDS))
 
     def _usable_ms(self, path: str, ready: str) -> float:
@@ -134,7 +134,7 @@ class BrowserBenchmark:
         return round(taken, 1)
 
     def drag_worst_frame_ms(self) -> float:
-        """The worst of three ways to drag, each in its best round: one card of all, all of them, one seen from near."""
+        """The worst of three kinds of drag, each in its best round: one card at overview zoom, all cards, one card zoomed in."""
         return max(min(self._drag(way) for _ in range(ROUNDS)) for way in ("one", "all", "near"))
 
     def _drag(self, way: str) -> float:
@@ -153,7 +153,7 @@ class BrowserBenchmark:
         x, y = _a_card(page)
         page.mouse.move(x, y)
         page.mouse.down()
-        # Taking hold of it is a click, not a frame of the movement.
+        # Grabbing the card is a click and not a frame of the drag.
         page.mouse.move(x + 6, y + 6)
         page.evaluate(f"async () => {{ await ({A_FRAME})(); await ({A_FRAME})(); }}")
         page.evaluate(FRAMES)
@@ -186,7 +186,7 @@ class BrowserBenchmark:
 
 
 def _a_card(page: Page) -> tuple[float, float]:
-    """The middle of the card that stands nearest to the middle of the canvas, wherever the canvas looks now."""
+    """Centre of the card nearest to the centre of the canvas."""
     place = page.evaluate(
         """([cards, canvas]) => {
           const pane = document.querySelector(canvas).getBoundingClientRect();

@@ -1,4 +1,4 @@
-"""A workflow of forty activities as people draw them: the order of a shop, from the request to the parcel's review."""
+"""Realistic workflow of forty activities: the order of a shop, from the request to the review of the parcel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes the pictures of `docs/studio/`: each page in light and dark theme, from a server with example data.
+"""Screenshots for `docs/studio/`: each page in light and dark theme, from a server with example data.
 
 `make studio-pictures` rewrites them. They illustrate the docs; no test compares them.
 """

@@ -1,4 +1,4 @@
-"""Timers, transports and workers: the figures of `holdfast bench`, on PostgreSQL and with every transport that is available."""
+"""Timers, transports and workers: the figures of `holdfast bench`, on PostgreSQL and with every available transport."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.services.brokers import broker_url
 
 TURNS = 3
 TRANSPORTS = {"database": None, "local": None, "rabbitmq": "rabbitmq", "nats": "nats", "redis": "redis"}
-"""Each with the service that it needs."""
+"""Each with the service that it requires."""
 
 
 def measure_timers(effort: Effort) -> Mapping[str, float]:
@@ -39,7 +39,7 @@ def measure_waits(effort: Effort) -> Mapping[str, float]:
 
 
 async def _waits(place: Database) -> tuple[Mapping[str, float], int]:
-    """The database is fresh: what it has counted is of this run."""
+    """Uses a fresh database, so its counters belong to this run."""
     found = await bench.waits(bench.place(place.url))
     (connection,) = await connections(place, 1)
     try:
@@ -80,7 +80,9 @@ GROUPS = (
     Group(
         "timers",
         (
-            Figure("timers.5k_ms", "5,000 timers of one instant on PostgreSQL: until the last has fired", 400),
+            Figure(
+                "timers.5k_ms", "5,000 timers due at the same instant on PostgreSQL: until the last one has fired", 400
+            ),
             Figure("timers.duplicates", "timers that fired twice", 0),
         ),
         measure_timers,

@@ -1,4 +1,4 @@
-"""The three workloads that the loop is judged by, as plain data that every contender builds its own form from.
+"""Three workloads for the engine loop, as plain data that every contender translates into its own form.
 
 - `seq10`: ten assignments and lines, one after the other.
 - `flow20`: ten decisions in a chart, each followed by an assignment; both ways meet again at the next decision.
@@ -22,10 +22,10 @@ class Step:
     source: str = ""
     """Its expression."""
     name: str = ""
-    """The variable that it sets."""
+    """The variable that the step sets."""
     children: tuple[Step, ...] = ()
     links: tuple[tuple[int, str, int], ...] = ()
-    """In a chart: from, outcome, to."""
+    """Connections of a chart: from, outcome, to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ class Workload:
     root: Step
     variables: dict[str, Any] = field(default_factory=dict)
     activities: int = 0
-    """How many are executed, the root included."""
+    """Number of executed activities, including the root."""
     repetitions: int = 1
-    """Runs in one turn of the fast contenders."""
+    """Runs per turn of the fast contenders."""
 
 
 ITEM = "CurrentValue"
-"""What the body of a loop calls its item."""
+"""Name of the item in the body of a loop."""
 
 
 def seq10() -> Workload:

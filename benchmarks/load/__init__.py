@@ -1,1 +1,1 @@
-"""The server under load: a real client, in a process of its own, against `holdfast serve` on SQLite with sign-in."""
+"""Load test of the server: a real client in its own process, against `holdfast serve` on SQLite with sign-in."""

@@ -1,4 +1,4 @@
-"""A small HTTP client for measuring: one connection, one request at a time, as little Python as possible per request."""
+"""Small HTTP client for measurements: one connection, one request at a time, as little Python as possible per request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class HttpClient:
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
         return cls(reader, writer, f"127.0.0.1:{port}", token)
 
-    async def ask(self, method: str, path: str, body: bytes = b"") -> Reply:
+    async def request(self, method: str, path: str, body: bytes = b"") -> Reply:
         head = f"{method} {path}{self._head}"
         if body:
             head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"

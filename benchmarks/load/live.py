@@ -1,4 +1,4 @@
-"""Many who follow one instance: how long after the answer until the last of them knows."""
+"""Many subscribers of one instance: time from the response until the last subscriber is notified."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from benchmarks.load.server import Server
 
 async def followers(server: Server, subscribers: int) -> dict[str, float]:
     client = await server.client()
-    started = await client.ask("POST", "/api/definitions/asleep/execute", b"{}")
+    started = await client.request("POST", "/api/definitions/asleep/execute", b"{}")
     name = started.data["instance_id"]
     sockets: list[ClientConnection] = []
     try:
-        for _ in range(0, subscribers, 50):  # as browsers come: not all in one instant
+        for _ in range(0, subscribers, 50):  # like browsers, not all at the same instant
             few = min(50, subscribers - len(sockets))
             sockets += await asyncio.gather(*(_following(server, name) for _ in range(few)))
         hearing = [asyncio.create_task(_ended(socket)) for socket in sockets]
         began = perf_counter()
-        done = await client.ask("POST", f"/api/instances/{name}/resume", b'{"payload":1}')
+        done = await client.request("POST", f"/api/instances/{name}/resume", b'{"payload":1}')
         assert done.status == 200, done
         heard = await asyncio.gather(*hearing)
     finally:
@@ -42,7 +42,7 @@ async def _following(server: Server, name: str) -> ClientConnection:
 
 
 async def _ended(socket: ClientConnection) -> float:
-    """When this one has heard that the instance ended."""
+    """Time at which this subscriber is notified of the end of the instance."""
     async with asyncio.timeout(120):
         while True:
             text = await socket.recv(decode=False)

@@ -1,4 +1,4 @@
-"""Starts and resumes: how many in a second, how long each takes, and what HTTP adds to the same work done in process."""
+"""Starts and resumes: rate, latency, and the overhead of HTTP over the same work in process."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Call = Callable[[HttpClient], Awaitable[None]]
 
 
 async def pushed(server: Server, requests: int, call: Call) -> tuple[float, list[float]]:
-    """Seconds for all of them, and the milliseconds that each took."""
+    """Seconds for all requests, and milliseconds of each."""
     taken: list[float] = []
     numbers = iter(range(requests))
-    wires = [await server.client() for _ in range(AT_ONCE)]
+    clients = [await server.client() for _ in range(AT_ONCE)]
 
     async def work(client: HttpClient) -> None:
         for _ in numbers:
@@ -35,9 +35,9 @@ async def pushed(server: Server, requests: int, call: Call) -> tuple[float, list
             taken.append((perf_counter() - began) * 1000)
 
     began = perf_counter()
-    await asyncio.gather(*map(work, wires))
+    await asyncio.gather(*map(work, clients))
     whole = perf_counter() - began
-    for client in wires:
+    for client in clients:
         await client.close()
     return whole, sorted(taken)
 
@@ -47,10 +47,10 @@ def share(ordered: list[float], part: float) -> float:
 
 
 async def starts(server: Server, requests: int, rounds: int) -> dict[str, float]:
-    """The best of some rounds: others use this machine, too."""
+    """The best of several rounds, because the machine is shared."""
 
     async def start(client: HttpClient) -> None:
-        reply = await client.ask("POST", EXECUTE, b'{"input":{"n":4}}')
+        reply = await client.request("POST", EXECUTE, b'{"input":{"n":4}}')
         assert reply.status == 200, reply
 
     await pushed(server, max(requests // 10, AT_ONCE), start)
@@ -74,7 +74,7 @@ async def starts(server: Server, requests: int, rounds: int) -> dict[str, float]
 
 
 async def in_process(requests: int, rounds: int) -> float:
-    """Seconds of processor time for one start by the same runtime, called directly."""
+    """CPU seconds for one start by the same runtime, called directly."""
     least = float("inf")
     with TemporaryDirectory() as folder:
         async with Holdfast(store=f"sqlite:///{Path(folder) / 'alone.db'}") as engine:
@@ -93,21 +93,21 @@ async def in_process(requests: int, rounds: int) -> float:
 
 
 async def resumes(server: Server, requests: int) -> dict[str, float]:
-    """Instances that sleep are woken one by one, by id."""
+    """Resume suspended instances one by one, by id."""
     client = await server.client()
     names: list[str] = []
     for _ in range(0, requests, 500):
         body = json.dumps({"requests": [{}] * min(500, requests - len(names))}).encode()
-        reply = await client.ask("POST", "/api/definitions/asleep/bulk-dispatch", body)
+        reply = await client.request("POST", "/api/definitions/asleep/bulk-dispatch", body)
         names += [item["instance_ids"][0] for item in reply.data["results"]]
     pending = "/api/instances/counts?status=pending&status=running"
-    while (await client.ask("GET", pending)).data["total"]:  # noqa: ASYNC110 - the server cannot set our event
+    while (await client.request("GET", pending)).data["total"]:  # noqa: ASYNC110 - the server cannot set our event
         await asyncio.sleep(0.2)
     await client.close()
     number = count()
 
     async def resume(client: HttpClient) -> None:
-        reply = await client.ask(
+        reply = await client.request(
             "POST", f"/api/instances/{names[next(number)]}/resume", b'{"bookmark_id":"b1","payload":1}'
         )
         assert reply.status == 200, reply

@@ -1,4 +1,4 @@
-"""The server that is measured: started as people start it, in a process of its own, on an empty SQLite database."""
+"""The measured server: started with `holdfast serve` in its own process, on an empty SQLite database."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Server:
 
 @asynccontextmanager
 async def running(*arguments: str) -> AsyncIterator[Server]:
-    """Started, signed in, with both definitions published."""
+    """A started server, signed in, with both definitions published."""
     with TemporaryDirectory() as folder:
         began = perf_counter()
         process = await asyncio.create_subprocess_exec(
@@ -73,7 +73,7 @@ async def running(*arguments: str) -> AsyncIterator[Server]:
             assert process.stdout is not None
             line = (await process.stdout.readline()).decode()
             found = re.search(r":(\d+)", line.partition("//")[2])
-            assert found is not None, f"the server said: {line!r}"
+            assert found is not None, f"the server printed: {line!r}"
             server = Server(process.pid, int(found[1]), perf_counter() - began)
             await _prepare(server)
             yield server
@@ -85,14 +85,16 @@ async def running(*arguments: str) -> AsyncIterator[Server]:
 
 async def _prepare(server: Server) -> None:
     client = await server.client()
-    login = await client.ask("POST", "/api/auth/login", json.dumps({"user": "admin", "password": PASSWORD}).encode())
+    login = await client.request(
+        "POST", "/api/auth/login", json.dumps({"user": "admin", "password": PASSWORD}).encode()
+    )
     assert login.status == 200, login
     server.token = login.data["access_token"]
     await client.close()
     client = await server.client()
     for document in (TINY, ASLEEP):
-        made = await client.ask("POST", "/api/definitions", json.dumps(document).encode())
+        made = await client.request("POST", "/api/definitions", json.dumps(document).encode())
         assert made.status == 201, made
-        published = await client.ask("POST", f"/api/definitions/{document['id']}/publish")
+        published = await client.request("POST", f"/api/definitions/{document['id']}/publish")
         assert published.status == 200, published
     await client.close()

@@ -20,7 +20,7 @@ PATHS = (
 
 
 async def soak(server: Server, requests: int) -> dict[str, float]:
-    """One start, then the reads of people who look at it; memory is compared after a tenth of all requests and at the end."""
+    """One start, then typical reads of it; compares the memory after a tenth of all requests with the memory at the end."""
     numbers = count()
     last = ""
 
@@ -28,10 +28,10 @@ async def soak(server: Server, requests: int) -> dict[str, float]:
         nonlocal last
         number = next(numbers)
         if number % 4 == 0 or not last:
-            reply = await client.ask("POST", EXECUTE, b'{"input":{"n":4}}')
+            reply = await client.request("POST", EXECUTE, b'{"input":{"n":4}}')
             last = reply.data["instance_id"]
         else:
-            reply = await client.ask("GET", PATHS[number % len(PATHS)].format(last))
+            reply = await client.request("GET", PATHS[number % len(PATHS)].format(last))
         assert reply.status == 200, reply
 
     first = requests // 10
