@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import naive, ours, results
+from benchmarks import holdfast_engine, naive, results
 from benchmarks.figures import Effort, Figure, Group, UnknownFigure, chosen
 from benchmarks.groups import GROUPS
 from benchmarks.page import page
@@ -129,7 +129,7 @@ def test_contenders_take_turns() -> None:
 
 @pytest.mark.parametrize("load", [seq10(), flow20(), foreach(20)], ids=lambda load: load.name)
 def test_the_naive_loop_computes_what_we_compute(load: Workload) -> None:
-    live = ours.bursts(ours.engine(), as_holdfast(load))()
+    live = holdfast_engine.bursts(holdfast_engine.engine(), as_holdfast(load))()
     run = asyncio.run(naive.Run(naive.built(load), load.variables).to_the_end())
 
     scope = live.root.scope
