@@ -19,7 +19,7 @@ import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
 
 from benchmarks import holdfast_engine
 from benchmarks.figures import Unmeasurable
-from holdfast.engine.garbage_collector import calm_collector
+from holdfast.engine.garbage_collector import tune_garbage_collector
 from holdfast.management.runtime import ManagedRuntime
 from holdfast.ports import Store
 from tests.support.services.availability import ServiceMissing
@@ -79,7 +79,7 @@ async def world(place: Database) -> AsyncIterator[World]:
     try:
         await processor.open()
         async with engine.runtime_on(store) as runtime:
-            calm_collector()  # Like `holdfast serve` and `holdfast worker`.
+            tune_garbage_collector()  # Like `holdfast serve` and `holdfast worker`.
             yield World(place, store, runtime, processor)
     finally:
         await processor.close()

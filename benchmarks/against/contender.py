@@ -31,7 +31,9 @@ Event = named("Event", "holdfast.activities", "holdfast")
 Sequence = named("Sequence", "holdfast.activities", "holdfast")
 SetVariable = named("SetVariable", "holdfast.activities", "holdfast")
 DispatchDefinition = named("DispatchDefinition", "holdfast.api", "holdfast")
-calm_collector = named("calm_collector", "holdfast.engine.garbage_collector", "holdfast.runtime.garbage")
+tune_garbage_collector = named(
+    "tune_garbage_collector", "holdfast.engine.garbage_collector", "holdfast.runtime.garbage"
+)
 Holdfast, Workflow, expr = (named(name, "holdfast") for name in ("Holdfast", "Workflow", "expr"))
 
 TEN = Workflow(Sequence(*(SetVariable("x", expr("x + 1")) for _ in range(10))), id="against-ten", variables={"x": 0})
@@ -68,7 +70,7 @@ async def case(name: str, count: int, engine: Any, runtime: Any) -> One:
 
 
 async def main(url: str) -> None:
-    calm_collector()
+    tune_garbage_collector()
     engine = Holdfast(entry_points=False)
     store = engine.store(url)
     await store.open()

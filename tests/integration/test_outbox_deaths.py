@@ -55,7 +55,7 @@ async def test_who_dies_between_delivery_and_delete_loses_nothing_and_repeats_th
 ) -> None:
     if cluster.url == "memory://":
         pytest.skip("A store in memory dies with its process.")
-    monkeypatch.setattr(relay, "LEASE", relay.POLL)
+    monkeypatch.setattr(relay, "LEASE", relay.POLL_INTERVAL)
     ledger = tmp_path / "ledger"
     life = await asyncio.create_subprocess_exec(sys.executable, "-c", LIFE, cluster.url, cluster.tenant, str(ledger))
     async with asyncio.timeout(60):

@@ -63,8 +63,8 @@ def test_so_they_do_where_everything_is_large(
     """As a store keeps them, with limits so low that every variable is a block or a value of its own."""
     for module in (pages, lazy_values, large_values):
         monkeypatch.setattr(module, "PAGE", 2)
-    monkeypatch.setattr(large_values, "LARGE", 80)
-    monkeypatch.setattr(large_values, "REST", 4)
+    monkeypatch.setattr(large_values, "INLINE_BYTES_MAX", 80)
+    monkeypatch.setattr(large_values, "TAIL_BYTES_MAX", 4)
     monkeypatch.setattr(trees, "MANY", 1)
     ran = 0
     for seed in range(10_000, 10_000 + EACH):

@@ -77,7 +77,7 @@ def _answers(worker: Worker, metrics: Metrics | None) -> Answers:
             return Reply(HTTPStatus.NOT_IMPLEMENTED, NO_PROMETHEUS)
         if not worker.is_open:
             return Reply(HTTPStatus.SERVICE_UNAVAILABLE, b"The worker has not started, or has stopped.\n")
-        body, kind = await metrics.written(request.headers.get("accept", ""))
+        body, kind = await metrics.render(request.headers.get("accept", ""))
         return Reply(HTTPStatus.OK, body, kind)
 
     return {"/health": live, "/health/live": live, "/health/ready": ready, "/metrics": figures}

@@ -21,7 +21,7 @@ from holdfast.cli.references import code_of
 from holdfast.cli.sockets import address_of
 from holdfast.cli.sources import open_source
 from holdfast.engine import Holdfast
-from holdfast.engine.garbage_collector import calm_collector
+from holdfast.engine.garbage_collector import tune_garbage_collector
 from holdfast.plugins import load_plugins
 from holdfast.server.app import entrance
 from holdfast.server.backend import Backend
@@ -77,7 +77,7 @@ async def opened(options: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
         # Hashes the first admin's password while the routes are built.
         app, _ = await asyncio.gather(asyncio.to_thread(entrance, backend, studio=options["studio"]), backend.open())
         await app.open()
-        calm_collector()
+        tune_garbage_collector()
         try:
             yield app, app.backend
         finally:

@@ -95,7 +95,7 @@ async def _run(
     from holdfast.activities.http.outbound import OutboundHttp
     from holdfast.cli.probe_answers import probed
     from holdfast.cli.sockets import address_of
-    from holdfast.engine.garbage_collector import calm_collector
+    from holdfast.engine.garbage_collector import tune_garbage_collector
     from holdfast.engine.worker import Worker
 
     outbound = engine.services.get(OutboundHttp)
@@ -106,7 +106,7 @@ async def _run(
         loop.add_signal_handler(number, made.stop)
 
     def ready(_: Worker) -> None:
-        calm_collector()
+        tune_garbage_collector()
         served = ", ".join(options.queues)
         asked = f"; probes at {', '.join(map(address_of, sockets))}" if sockets else ""
         click.echo(f"worker {options.name} is ready: {served}{asked}", err=True)

@@ -11,7 +11,7 @@ import gc
 THRESHOLDS = (50_000, 20, 50)
 
 
-def calm_collector() -> None:
+def tune_garbage_collector() -> None:
     """Call it once, after all imports and set-up: objects that exist now are not scanned again."""
     gc.collect()
     gc.freeze()

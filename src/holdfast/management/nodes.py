@@ -12,7 +12,7 @@ from holdfast.model.node_details import NodeDetails, read_details
 from holdfast.model.work import DEFAULT_QUEUE, queue_of
 from holdfast.runtime.facade import Runtime
 
-LATE = timedelta(seconds=30)
+OVERDUE_AFTER = timedelta(seconds=30)
 """Work of a queue without a node is reported when it is due for this long."""
 
 
@@ -94,12 +94,12 @@ class Nodes:
             queue_of(runtime.tenant, queue) for one in open_to if one.serves(runtime.tenant) for queue in one.queues
         }
         waiting: dict[str, datetime] = {}
-        for row in await runtime.store.waiting_effects(runtime.tenant, now - LATE, 1_000):
+        for row in await runtime.store.waiting_effects(runtime.tenant, now - OVERDUE_AFTER, 1_000):
             if row.queue and row.queue not in served:
                 waiting[row.queue] = min(row.created, waiting.get(row.queue, row.created))
         for name in queues:
             queue = queue_of(runtime.tenant, name)
             left = None if queue in served else await runtime.store.until_due([queue])
-            if left is not None and left <= -LATE:
+            if left is not None and left <= -OVERDUE_AFTER:
                 waiting[queue] = min(now + left, waiting.get(queue, now + left))
         return [Unserved(queue=queue, since=since) for queue, since in sorted(waiting.items())]

@@ -19,7 +19,7 @@ from holdfast.runtime.commits import work_rows
 from holdfast.runtime.dispatchers.event_names import named_event
 from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
-from holdfast.runtime.waits import POLL
+from holdfast.runtime.waits import POLL_INTERVAL
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,7 +54,7 @@ class Handle(Generic[R]):
     async def _ended(self, limit: timedelta | None) -> RunResult:
         try:
             async with asyncio.timeout(None if limit is None else limit.total_seconds()) as waiting:
-                await self._there()
+                await self._wait_stored()
                 return await self._runtime.wait_at_rest(self.id)
         except TimeoutError:
             if not waiting.expired():
@@ -75,17 +75,17 @@ class Handle(Generic[R]):
 
     async def cancel(self, *, terminate: bool = False) -> None:
         """Cancel the instance. `finally` parts and compensations run first, unless `terminate` is set."""
-        await self._there()
+        await self._wait_stored()
         await self._runtime.cancel(self.id, terminate=terminate)
 
     async def send(self, event: Any, payload: Any = None) -> None:
         """Send an event to the instance: an object of the event's class, or a name with a payload. The event is kept until the
         instance waits for it."""
-        await self._there()
+        await self._wait_stored()
         name, brought = named_event(event, payload)
         await self._runtime.stimuli.event(name, brought, instance_id=self.id)
 
-    async def _there(self) -> None:
+    async def _wait_stored(self) -> None:
         """Wait until the instance is stored. Raises `NoResult` if the transaction is still open, or was rolled back."""
         if self._work_id is None:
             return
@@ -97,7 +97,7 @@ class Handle(Generic[R]):
                     "pending",
                     "the transaction that starts it is not committed. Commit it first. After a rollback there is no instance.",
                 )
-            seen = await self._runtime.store.wait_for_change(seen, POLL)
+            seen = await self._runtime.store.wait_for_change(seen, POLL_INTERVAL)
         self._work_id = None
 
     async def _is_stored(self) -> bool:
@@ -140,7 +140,7 @@ def _place(bookmark: Bookmark) -> str:
 
 async def start(runtime: Runtime, workflow: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Handle[Any]:
     """Start an instance on this node; it is committed when this returns."""
-    target, options = _taken_apart(workflow)
+    target, options = _workflow_and_options(workflow)
     answer = await runtime.start(
         target,
         _inputs(target, args, kwargs),
@@ -156,7 +156,7 @@ async def start(runtime: Runtime, workflow: Any, args: tuple[Any, ...], kwargs: 
     return Handle(runtime, found, returns=isinstance(target, WorkflowFunction))
 
 
-def _taken_apart(workflow: Any) -> tuple[Workflow, StartOptions]:
+def _workflow_and_options(workflow: Any) -> tuple[Workflow, StartOptions]:
     if isinstance(workflow, Call):
         return workflow.workflow, workflow.options
     if isinstance(workflow, Workflow):
@@ -179,7 +179,7 @@ async def start_in(
     runtime: Runtime, session: Any, workflow: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Handle[Any]:
     """Write the start into a transaction of the caller: the instance starts if the transaction is committed."""
-    target, options = _taken_apart(workflow)
+    target, options = _workflow_and_options(workflow)
     if options.idempotency_key is not None:
         raise DefinitionError("In your own transaction a start needs no idempotency key: give an instance_id instead.")
     plan = runtime.plan_of(target)
@@ -190,7 +190,7 @@ async def start_in(
             "Give it to Holdfast(workflows=[…])."
         )
     inputs = check_inputs(plan.definition, _inputs(target, args, kwargs), plan.types)
-    row = work_rows.outside_start(
+    row = work_rows.application_start(
         runtime.tenant,
         options.instance_id or runtime.new_id(),
         plan.definition.id,

@@ -17,7 +17,7 @@ from holdfast.runtime.commits.instance_reader import InstanceReader
 from holdfast.runtime.result import RunResult
 from holdfast.runtime.stimuli.dedupe import Settled
 
-POLL = timedelta(seconds=1)
+POLL_INTERVAL = timedelta(seconds=1)
 
 
 async def burst(store: Store, reader: InstanceReader, key: InstanceKey, limit: timedelta, above: int) -> str:
@@ -31,7 +31,7 @@ async def burst(store: Store, reader: InstanceReader, key: InstanceKey, limit: t
                 status = row.status
                 if row.version > above and status not in (Status.PENDING, Status.RUNNING):
                     break
-                seen = await store.wait_for_change(seen, POLL)
+                seen = await store.wait_for_change(seen, POLL_INTERVAL)
     return status
 
 
@@ -54,4 +54,4 @@ async def at_rest(store: Store, read: Callable[[], Awaitable[RunResult]]) -> Run
         result = await read()
         if result.status.at_rest:
             return result
-        seen = await store.wait_for_change(seen, POLL)
+        seen = await store.wait_for_change(seen, POLL_INTERVAL)

@@ -30,7 +30,7 @@ from holdfast.authoring.function import activity
 from holdfast.authoring.primitives import wait_for
 from holdfast.authoring.workflow import Workflow
 from holdfast.engine import Holdfast
-from holdfast.engine.garbage_collector import calm_collector
+from holdfast.engine.garbage_collector import tune_garbage_collector
 from holdfast.errors import HoldfastError
 from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.instance import JournalEvent
@@ -98,7 +98,7 @@ async def opened(where: Place, *, worker: bool = True) -> AsyncIterator[ManagedR
         worker=worker,
     )
     async with engine as app:
-        calm_collector()  # same as `holdfast serve` and `holdfast worker`
+        tune_garbage_collector()  # same as `holdfast serve` and `holdfast worker`
         yield app.runtime
 
 

@@ -44,7 +44,7 @@ async def held_routes(runtime: Runtime, definition: Definition, rows: Sequence[T
             if holder is None:
                 held.append(name)
             elif holder != definition.id:
-                raise InvalidDefinition(_at_place(definition, [_busy(mine[name], holder)]))
+                raise InvalidDefinition(_at_place(definition, [_claimed(mine[name], holder)]))
         yield
     finally:
         for name in held:
@@ -79,7 +79,7 @@ def _route_id(endpoint: dict[str, Any]) -> str:
     return sha256("\0".join(place_of(endpoint)).encode()).hexdigest()
 
 
-def _busy(row: TriggerRow, holder: str) -> Found:
+def _claimed(row: TriggerRow, holder: str) -> Found:
     endpoint = endpoint_of(row)
     message = f"{endpoint['method'].upper()} {endpoint['template']} is being published with the workflow '{holder}'."
     return _problem(
@@ -103,7 +103,7 @@ async def check_endpoints(
     policies = runtime.services.get(EndpointPolicies).by_name
     problems = [
         *(problem for row, endpoint in mine for problem in _taken(row, endpoint, others)),
-        *_twice(mine),
+        *_duplicates(mine),
         *(problem for row, endpoint in mine for problem in _policy(row, endpoint, policies)),
     ]
     return _at_place(definition, problems)
@@ -141,7 +141,7 @@ def _taken(
     ]
 
 
-def _twice(mine: Sequence[tuple[TriggerRow, dict[str, Any]]]) -> list[Found]:
+def _duplicates(mine: Sequence[tuple[TriggerRow, dict[str, Any]]]) -> list[Found]:
     seen: dict[tuple[str, str], str] = {}
     problems: list[Found] = []
     for row, endpoint in mine:

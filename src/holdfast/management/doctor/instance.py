@@ -11,7 +11,7 @@ from holdfast.model.work import NO_OWNER, EffectRow, InboxRow
 from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
 
-REST = {
+ENDED = {
     Status.FINISHED: ("It has finished. There is nothing to do.", ""),
     Status.CANCELED: ("It was canceled. A canceled instance cannot continue.", "Start a new one."),
     Status.FAULTED: ("It has faulted.", "Fix the cause, then: holdfast instances retry ID"),
@@ -24,7 +24,7 @@ async def why_it_waits(runtime: Runtime, instance_id: str) -> list[Finding]:
     found = [Finding(subject="status", message=f"{result.status.value}, definition '{result.definition.id}'")]
     found += _incidents(result)
     if result.status.at_rest:
-        message, remedy = REST[result.status]
+        message, remedy = ENDED[result.status]
         return [*found, Finding(subject="end", level=Level.HINT, message=message, remedy=remedy)]
     now = await runtime.store.now()
     nodes = {row.owner: row for row in await runtime.store.list_nodes()}
@@ -56,11 +56,11 @@ def _effect(row: EffectRow, activity: str, owner: NodeRow | None, now: datetime)
     what = f"'{activity}' (attempt {row.attempt}, since {row.created:%Y-%m-%d %H:%M:%S})"
     hold = row.on_lost == "hold"
     if row.owner == NO_OWNER and (row.queue or not hold):
-        queue = f"queue '{row.queue}'" if row.queue else "nobody"
+        queue = f" of queue '{row.queue}'" if row.queue else ""
         return Finding(
             subject="effect",
             level=Level.HINT,
-            message=f"{what} waits for a worker: it belongs to {queue}",
+            message=f"{what} waits for a worker{queue}",
             remedy="Is a worker alive that serves this queue? See: holdfast doctor",
         )
     if owner is not None and owner.alive_at(now):

@@ -15,9 +15,9 @@ from holdfast.ports import Clock, Store, Transport
 from holdfast.runtime.plans.missing_code import REMEDY, lacking_code, missing_code
 
 SKEW_MAX = timedelta(seconds=2)
-LATE = timedelta(minutes=1)
+OVERDUE_AFTER = timedelta(minutes=1)
 STUCK_MAX = 10
-DEAD_SHOWN = timedelta(hours=1)
+DEAD_SHOWN_FOR = timedelta(hours=1)
 
 
 async def check_store(store: Store, clock: Clock) -> list[Finding]:
@@ -74,7 +74,9 @@ async def _clock(store: Store, clock: Clock) -> Finding:
 def _nodes(nodes: Sequence[NodeRow], now: datetime) -> list[Finding]:
     alive = [node for node in nodes if node.alive_at(now)]
     dead = [
-        node for node in nodes if node.state != "left" and not node.alive_at(now) and now - node.heartbeat < DEAD_SHOWN
+        node
+        for node in nodes
+        if node.state != "left" and not node.alive_at(now) and now - node.heartbeat < DEAD_SHOWN_FOR
     ]
     works = any(read_details(node.details).queues for node in alive)
     names = ": " + ", ".join(node.id for node in alive[:5]) if alive else ""
@@ -101,7 +103,7 @@ def _nodes(nodes: Sequence[NodeRow], now: datetime) -> list[Finding]:
 
 def _work(stats: StoreStats, now: datetime) -> list[Finding]:
     found = []
-    late = stats.oldest_ready is not None and now - stats.oldest_ready > LATE
+    late = stats.oldest_ready is not None and now - stats.oldest_ready > OVERDUE_AFTER
     age = "" if stats.oldest_ready is None else f", the oldest for {_short(now - stats.oldest_ready)}"
     found.append(
         Finding(

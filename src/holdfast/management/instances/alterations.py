@@ -90,7 +90,7 @@ class Alterations:
         if not statuses:
             raise ExecutionError(f"None of {', '.join(filter.statuses)} can be altered. Use: {', '.join(ALTERED)}.")
         if dry_run:
-            return await self._tried(plan)
+            return await self._dry_run(plan)
         plan = replace(plan, total=await runtime.store.count(runtime.tenant, plan.filter))
         await runtime.store.put_record(record_of(plan, runtime.tenant))
         return plan
@@ -129,11 +129,11 @@ class Alterations:
 
     # -- a dry run -----------------------------------------------------------------------------------------------------
 
-    async def _tried(self, plan: AlterationPlan) -> AlterationPlan:
+    async def _dry_run(self, plan: AlterationPlan) -> AlterationPlan:
         fates: Counter[str] = Counter()
         urgent, others = list[Verdict](), list[Verdict]()
         targets: dict[str, Targets | HoldfastError] = {}
-        async for item in self._fitting(plan.filter):
+        async for item in self._matching(plan.filter):
             if item.definition_id not in targets:
                 targets[item.definition_id] = await self._targets(item.definition_id, plan)
             verdict = await self._verdict(item, plan, targets[item.definition_id])
@@ -163,7 +163,7 @@ class Alterations:
             return Verdict(**subject, fate=Fate.REFUSED, reasons=(str(error),))
         return verdict_of(live, plan.alterations, targets, OperatorRequest(plan.who, plan.why))
 
-    async def _fitting(self, filter: InstanceFilter) -> AsyncIterator[InstanceSummary]:
+    async def _matching(self, filter: InstanceFilter) -> AsyncIterator[InstanceSummary]:
         cursor: str | None = None
         while True:
             query = InstanceQuery(

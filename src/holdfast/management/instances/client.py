@@ -30,7 +30,7 @@ class InstanceClient:
     async def create(self, definition_id: str, **request: Any) -> Dispatched:
         """Create the instance as pending; `run` begins it. Takes the fields of `DispatchDefinition`. If the instance exists, the
         answer names it."""
-        return await create(self._runtime, await self._asked(definition_id, request))
+        return await create(self._runtime, await self._start_of(definition_id, request))
 
     async def run(self, bookmark_id: str | None = None, payload: Any = None) -> RunResult:
         """Begin the instance if it is pending, else resume a bookmark (the only one, if none is named)."""
@@ -43,17 +43,17 @@ class InstanceClient:
 
     async def create_and_run(self, definition_id: str, **request: Any) -> RunResult:
         """Start the instance and run its first segment, in one commit. If it exists, returns the existing one."""
-        asked = await self._asked(definition_id, request)
-        if (holder := await self._runtime.slot_holder(asked.plan, asked.correlation_id)) is not None:
+        start = await self._start_of(definition_id, request)
+        if (holder := await self._runtime.slot_holder(start.plan, start.correlation_id)) is not None:
             return await self._runtime.read(holder)
-        answer = await self._runtime.ask(StartJob(asked))
+        answer = await self._runtime.ask(StartJob(start))
         if answer.result is not None:
             return answer.result
         return await self._runtime.read(answer.existing or self.id)
 
-    async def _asked(self, definition_id: str, request: Mapping[str, Any]) -> Start:
-        asked = DispatchDefinition(definition_id=definition_id, instance_id=self.id, **request)
-        return await validation.start_of(self._runtime, asked)
+    async def _start_of(self, definition_id: str, request: Mapping[str, Any]) -> Start:
+        dispatch = DispatchDefinition(definition_id=definition_id, instance_id=self.id, **request)
+        return await validation.start_of(self._runtime, dispatch)
 
     # -- existing instance ---------------------------------------------------------------------------------------------
 

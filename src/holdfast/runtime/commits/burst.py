@@ -29,7 +29,7 @@ from holdfast.runtime.commits.baseline import NEW, Baseline, Consumed, baseline_
 from holdfast.runtime.commits.commit_builder import CommitBuilder
 from holdfast.runtime.commits.consumed_rows import consumed_rows
 from holdfast.runtime.commits.jobs.base import DROPPED, Answer, Job
-from holdfast.runtime.commits.jobs.operator import still_fits
+from holdfast.runtime.commits.jobs.operator import still_matches
 from holdfast.runtime.commits.jobs.start import StartJob
 from holdfast.runtime.commits.snapshots import with_snapshot
 from holdfast.runtime.commits.state_codec import decode_state
@@ -223,7 +223,7 @@ def _apply_all(burst: Burst, limits: Limits) -> None:
             job.finish(Answer(existing=burst.key.id))
             continue
         burst.applied.append(job)
-        if job.condition is not None and not still_fits(job.condition, burst.row, live):
+        if job.condition is not None and not still_matches(job.condition, burst.row, live):
             burst.leave_out(job)
             if not burst.cached:
                 job.finish(DROPPED)

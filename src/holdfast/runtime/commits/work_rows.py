@@ -82,7 +82,7 @@ def start(tenant: str, live: LiveInstance, wanted: ChildStart, now: datetime) ->
     )
 
 
-def outside_start(
+def application_start(
     tenant: str,
     instance_id: str,
     reference: str,
@@ -238,7 +238,7 @@ def read_stimulus(row: WorkRow) -> Stimulus:
     return _unpack_stimulus(row.payload)
 
 
-def read_kept(row: InboxRow) -> Stimulus:
+def read_inbox_row(row: InboxRow) -> Stimulus:
     return read_stimulus_bytes(row.payload)
 
 

@@ -83,7 +83,7 @@ class DurableDispatcher:
         if (holder := await host.slot_holder(start.plan, start.correlation_id)) is not None:
             return await self._held(holder)
         now = host.clock.now()
-        begins = work_rows.begin(host.tenant, instance_id, start.content, now, **await self._carried(request, now))
+        begins = work_rows.begin(host.tenant, instance_id, start.content, now, **await self._row_fields(request, now))
         answer = await host.ask(PendingJob(start, begins, () if guard is None else (guard,)))
         if answer.existing is not None:
             return await self._held(answer.existing)
@@ -105,7 +105,7 @@ class DurableDispatcher:
         now = host.clock.now()
         name = f"{request.instance_id}.r{host.new_id() if guard is None else idempotency.id_of(guard)}"
         plain = replace(request, input=dict(request.input))
-        work = work_rows.run(host.tenant, name, plain, row.content, now, **await self._carried(request, now))
+        work = work_rows.run(host.tenant, name, plain, row.content, now, **await self._row_fields(request, now))
         if not await self._accepted([work], guard):
             return Dispatched(existing=(request.instance_id,), status=row.status)
         return Dispatched(instance_ids=(request.instance_id,), status=row.status)
@@ -120,7 +120,7 @@ class DurableDispatcher:
         name = host.new_id() if guard is None else idempotency.id_of(guard)
         now = host.clock.now()
         data = encode_payload(request.payload if request.input is None else request.input)
-        how = await self._carried(request, now)
+        how = await self._row_fields(request, now)
         rows = [
             work_rows.resume(
                 host.tenant, f"{name}>{mark.instance_id}.{mark.seq}", mark.instance_id, f"b{mark.seq}", data, now
@@ -139,23 +139,23 @@ class DurableDispatcher:
         guard = validation.key_for(request, "stimulus", target)
         name = host.new_id() if guard is None else idempotency.id_of(guard)
         found = await validation.stimulus_of(host, request, name)
-        if self._is_for_here(request) and await host.router.deliver_at_once(host.tenant, found):
+        if self._is_taken_here(request) and await host.router.deliver_at_once(host.tenant, found):
             return Receipt(stimulus_id=name)
         if guard is not None and request.delay is None:
             validation.check_shape(host, found)
         now = host.clock.now()
-        row = work_rows.stimulus(host.tenant, found, now, **await self._carried(request, now))
+        row = work_rows.stimulus(host.tenant, found, now, **await self._row_fields(request, now))
         return Receipt(stimulus_id=name, existing=not await self._accepted([row], guard))
 
     # -- work rows -----------------------------------------------------------------------------------------------------
 
-    def _is_for_here(self, request: Request) -> bool:
+    def _is_taken_here(self, request: Request) -> bool:
         """Whether this node would take the work row of the request at once."""
         if request.delay is not None or request.queue is not None or request.priority:
             return False
         return self._host.takes_own
 
-    async def _carried(self, request: Request, now: datetime) -> dict[str, Any]:
+    async def _row_fields(self, request: Request, now: datetime) -> dict[str, Any]:
         """Queue, priority and due time of a row."""
         host = self._host
         queue = queue_of(host.tenant, request.queue or DEFAULT_QUEUE)

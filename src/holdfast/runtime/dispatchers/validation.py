@@ -37,7 +37,7 @@ from holdfast.model.requests import (
 )
 from holdfast.model.stored import ENDED, BookmarkQuery, BookmarkRow, InstanceRow, correlation_key
 from holdfast.model.wake_keys import key_of
-from holdfast.runtime.commits.jobs.dispatch import checked, payload_of, wanted
+from holdfast.runtime.commits.jobs.dispatch import bookmark_of, checked, payload_of
 from holdfast.runtime.commits.jobs.start import Start
 from holdfast.runtime.commits.work_rows import Stimulus
 from holdfast.runtime.dispatchers.host import DispatchHost
@@ -111,7 +111,7 @@ async def check_instance(host: DispatchHost, request: DispatchInstance) -> Insta
     """Raises `InstanceNotFound`, `InstanceEnded`, `BookmarkNotFound`, `InvalidInput` or `PayloadRefused`."""
     row = await living(host, request.instance_id)
     live = (await host.read(request.instance_id))._live
-    found = wanted(live, request)
+    found = bookmark_of(live, request)
     checked(live.plan.definition, request.input, live.plan.types)
     if found is None:
         _refuse_unknown(live, request)

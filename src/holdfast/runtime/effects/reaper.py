@@ -45,11 +45,11 @@ T = TypeVar("T")
 
 PAGE = 100
 HEAD_START_SECONDS = 1.0
-"""How long an effect that was lost before runs before the next such effect starts; most take less."""
+"""Pause between the starts of effects that were lost before; most such effects end sooner."""
 IDLE_WAIT_SECONDS = 5.0
-"""How long an isolated retry waits for other effects to end; no effect starts meanwhile."""
+"""Time for which an isolated retry waits until other effects end; no effect starts meanwhile."""
 ISOLATION_SECONDS = 30.0
-"""How long an isolated retry keeps other effects from starting."""
+"""Time for which an isolated retry keeps other effects from starting."""
 ISOLATION_WAIT_MAX = timedelta(minutes=10)
 """Maximum wait for an idle node before an isolated retry runs without isolation."""
 PARALLEL_TAKEOVERS = 16

@@ -23,7 +23,7 @@ logger = logging.getLogger("holdfast")
 
 ITS_QUEUE = "its queue"
 COMMITS_READ = 1_000
-"""How many commits back a receipt is searched."""
+"""Commits that are searched for a receipt, from the latest backwards."""
 _BEGINNINGS = (JournalEvent.EFFECT_RECORDED, JournalEvent.TAKEN_OVER)
 """Each attempt begins with one of these entries."""
 

@@ -137,7 +137,7 @@ class Metrics:
 
     # -- state of the store --------------------------------------------------------------------------------------------
 
-    async def written(self, accept: str) -> tuple[bytes, str]:
+    async def render(self, accept: str) -> tuple[bytes, str]:
         """All metrics in the format that the scraper accepts, and its media type."""
         await self._refresh()
         write, kind = choose_encoder(accept)

@@ -34,7 +34,7 @@ class OutageLog:
         self._lock = threading.Lock()
         self._since: float | None = None
         self._failed = 0.0
-        self._said = 0.0
+        self._logged = 0.0
 
     def warning(self, message: str, *values: object, because: BaseException | None = None) -> None:
         """Log a failure, caused by the exception that is being handled or by `because`."""
@@ -46,15 +46,15 @@ class OutageLog:
         with self._lock:
             now = self._failed = self._clock()
             if self._since is None:
-                self._since = self._said = now
+                self._since = self._logged = now
                 logger.warning(
                     "The store is unavailable: %s Until it is back, node %s takes no work and starts no effects. Running effects "
                     "continue, and their results are kept. Committed work is not lost.",
                     error,
                     self._node,
                 )
-            elif now - self._said >= REPEAT_SECONDS:
-                self._said = now
+            elif now - self._logged >= REPEAT_SECONDS:
+                self._logged = now
                 logger.warning("The store has been unavailable for %s: %s", _time(now - self._since), error)
 
     def answered(self) -> None:

@@ -18,8 +18,8 @@ logger = logging.getLogger("holdfast")
 
 PAGE = 100
 LEASE = timedelta(seconds=60)
-"""How long rows stay invisible to other nodes while this node delivers them."""
-POLL = timedelta(seconds=1)
+"""Time for which rows are invisible to other nodes while this node delivers them."""
+POLL_INTERVAL = timedelta(seconds=1)
 BACKOFF_MAX = timedelta(minutes=10)
 
 _decode = msgspec.json.Decoder(LifecycleEvent).decode
@@ -32,7 +32,7 @@ class Relay:
         self._tenants = tenants
         self._change = -1
         self._service = PeriodicService(
-            "relay", self._round, every=POLL, failure="the outbox could not be delivered", log=log
+            "relay", self._round, every=POLL_INTERVAL, failure="the outbox could not be delivered", log=log
         )
 
     def start(self) -> None:
@@ -47,7 +47,7 @@ class Relay:
 
     async def _round(self) -> timedelta:
         if not await self.deliver():
-            self._change = await self._store.wait_for_change(self._change, POLL)
+            self._change = await self._store.wait_for_change(self._change, POLL_INTERVAL)
         return NOW
 
     async def deliver(self) -> int:

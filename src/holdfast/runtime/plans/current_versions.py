@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 from holdfast.model.catalog import DefinitionVersion, TriggerRow, Which
 from holdfast.ports import Store
 
-TRUST = timedelta(milliseconds=300)
-"""How long a seen epoch counts as current."""
-KEPT_MAX = 10_000
+EPOCH_FRESH_FOR = timedelta(milliseconds=300)
+"""Time for which a seen epoch counts as current."""
+CACHED_MAX = 10_000
+"""Cached versions, and cached trigger lookups."""
 
 T = TypeVar("T")
 
@@ -30,7 +31,7 @@ class CurrentVersions:
         self._seen = float("-inf")
         self._labels: OrderedDict[tuple[str, int | Which], DefinitionVersion | None] = OrderedDict()
         self._triggers: OrderedDict[int, Sequence[TriggerRow]] = OrderedDict()
-        self._asked: dict[Hashable, asyncio.Task[Any]] = {}
+        self._queries: dict[Hashable, asyncio.Task[Any]] = {}
 
     def saw(self, epoch: int) -> None:
         """A read returned this epoch. Reads may overtake each other: an older epoch is ignored."""
@@ -48,7 +49,7 @@ class CurrentVersions:
 
     async def refresh(self) -> int:
         """The current epoch, queried unless it was seen recently."""
-        if asyncio.get_running_loop().time() - self._seen > TRUST.total_seconds():
+        if asyncio.get_running_loop().time() - self._seen > EPOCH_FRESH_FOR.total_seconds():
             self.saw(await self._once("epoch", self._store.epoch))
         return self._epoch
 
@@ -64,16 +65,16 @@ class CurrentVersions:
             if epoch != self._epoch:
                 return found  # The epoch changed meanwhile: the answer is usable but must not be cached.
             self._labels[key] = found
-            if len(self._labels) > KEPT_MAX:
+            if len(self._labels) > CACHED_MAX:
                 self._labels.popitem(last=False)
         return self._labels[key]
 
     async def _once(self, key: Hashable, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Concurrent callers (the starts of 10,000 children) share one query."""
-        task: asyncio.Task[T] | None = self._asked.get(key)
+        task: asyncio.Task[T] | None = self._queries.get(key)
         if task is None:
-            task = self._asked[key] = asyncio.get_running_loop().create_task(ask())
-            task.add_done_callback(lambda _: self._asked.pop(key, None))
+            task = self._queries[key] = asyncio.get_running_loop().create_task(ask())
+            task.add_done_callback(lambda _: self._queries.pop(key, None))
         return await asyncio.shield(task)
 
     async def triggers(self, keys: Sequence[int]) -> list[TriggerRow]:
@@ -85,6 +86,6 @@ class CurrentVersions:
         answer = [row for key in keys for row in found.get(key) or self._triggers.get(key, ())]
         if epoch == self._epoch:
             self._triggers.update(found)
-            while len(self._triggers) > KEPT_MAX:
+            while len(self._triggers) > CACHED_MAX:
                 self._triggers.popitem(last=False)
         return answer

@@ -134,7 +134,7 @@ class Inbox:
 
     async def _take_out(self, row: InboxRow, mark: BookmarkRow, *, swept: bool) -> bool:
         """Deliver a kept stimulus to a bookmark; False if the bookmark is gone. Of two nodes that try, one consumes the row."""
-        found = work_rows.read_kept(row)
+        found = work_rows.read_inbox_row(row)
         in_hand = row.tenant, found.id
         if in_hand in self._in_hand:
             return True
@@ -175,7 +175,7 @@ class Inbox:
         before = self._counts.by_outcome["swept"]
         for row, mark in await self._store.stranded_inbox(PAGE + len(self._declinations)):
             fresh = max(row.arrived, mark.created) + SWEEP_AFTER > now
-            declined = self._declinations.has(work_rows.read_kept(row), mark)
+            declined = self._declinations.has(work_rows.read_inbox_row(row), mark)
             if row.tenant in self._tenants and not fresh and not declined:
                 await self._take_out(row, mark, swept=True)
         for row in await self._store.expire_inbox(PAGE):

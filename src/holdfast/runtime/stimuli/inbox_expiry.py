@@ -12,7 +12,7 @@ from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.model.values import TypeRegistry, decode
 from holdfast.model.work import InboxRow
 from holdfast.ports import Clock, Store
-from holdfast.runtime.commits.work_rows import Stimulus, encoded, read_kept, read_stimulus_bytes
+from holdfast.runtime.commits.work_rows import Stimulus, encoded, read_inbox_row, read_stimulus_bytes
 
 RECEIPT = "receipt"
 EXPIRED = "expired-stimulus"
@@ -40,7 +40,7 @@ class InboxExpiry:
     async def record(self, row: InboxRow) -> Stimulus:
         """Record an expired inbox row."""
         now = self._clock.now()
-        found = read_kept(row)
+        found = read_inbox_row(row)
         record = RecordRow(
             tenant=row.tenant,
             kind=EXPIRED,

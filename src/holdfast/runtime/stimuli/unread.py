@@ -20,8 +20,8 @@ from holdfast.runtime.commits.jobs.base import Job
 from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.spent_rows import SpentRows
 
-FIRST_CHECK = timedelta(minutes=1)
-LONGEST_PAUSE = timedelta(hours=6)
+CHECK_AFTER = timedelta(minutes=1)
+CHECK_PAUSE_MAX = timedelta(hours=6)
 _ENDED = (Status.FINISHED, Status.CANCELED)
 
 
@@ -51,7 +51,7 @@ def check_row(key: InstanceKey, now: datetime) -> WorkRow:
         kind=WorkKind.UNREAD,
         queue=queue_of(key.tenant),
         instance_id=key.id,
-        due=now + FIRST_CHECK,
+        due=now + CHECK_AFTER,
         created=now,
     )
 
@@ -83,9 +83,9 @@ class UnreadStimuli:
             return 0
         if stored.status not in _ENDED:
             now = self._clock.now()
-            await self._store.defer([row], now + min(max(now - row.created, FIRST_CHECK), LONGEST_PAUSE))
+            await self._store.defer([row], now + min(max(now - row.created, CHECK_AFTER), CHECK_PAUSE_MAX))
             return 0
-        found = {item.id: work_rows.read_kept(item) for item in kept}
+        found = {item.id: work_rows.read_inbox_row(item) for item in kept}
         names = list({stimulus.id: stimulus.event_name or stimulus.type for stimulus in found.values()}.values())
         answer = await self._lanes.ask(UnreadJob(key, names, tuple(found), row.id))
         return 0 if answer.result is None else len(names)

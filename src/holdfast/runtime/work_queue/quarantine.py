@@ -28,7 +28,7 @@ logger = logging.getLogger("holdfast")
 
 ATTEMPTS_MAX = 3
 ROW_SECONDS_MAX = 30.0
-"""How long one row may take before the next one starts beside it; a segment takes milliseconds."""
+"""Time that one row may take before the next one starts beside it; a segment takes milliseconds."""
 
 
 class Quarantine:

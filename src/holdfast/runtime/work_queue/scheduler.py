@@ -32,7 +32,7 @@ from holdfast.runtime.service import NOW, PeriodicService
 logger = logging.getLogger("holdfast")
 
 PAGE = 1_000
-POLL = timedelta(milliseconds=250)
+POLL_INTERVAL = timedelta(milliseconds=250)
 MISFIRE_AFTER = timedelta(seconds=60)
 """A firing that is later than this was missed: the misfire policy of its schedule decides."""
 RETRY_AFTER = timedelta(seconds=5)
@@ -64,7 +64,7 @@ class Scheduler:
         self._blocked: dict[_ScheduleKey, float] = {}
         """Schedules that this node fires now, or does not try again before that time of the event loop."""
         self._service = PeriodicService(
-            "scheduler", self._round, every=POLL, failure="due schedules could not be read", log=log
+            "scheduler", self._round, every=POLL_INTERVAL, failure="due schedules could not be read", log=log
         )
 
     def start(self) -> None:

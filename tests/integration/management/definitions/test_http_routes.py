@@ -72,7 +72,7 @@ async def test_a_route_is_free_again_after_a_process_died_with_it(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b = await cluster.node("a"), await cluster.node("b")
-    monkeypatch.setattr(http_routes, "HELD", timedelta(0))
+    monkeypatch.setattr(http_routes, "CLAIM_TIMEOUT", timedelta(0))
     held = Held(a, monkeypatch)
     died = asyncio.create_task(a.definitions.save_and_publish(of("died")))
     await held.reached.wait()

@@ -133,7 +133,7 @@ async def keep(tenants: Tenants, tenant: str, stimulus_id: str) -> None:
     )  # fmt: skip
     rows = tenants.node.components.inbox.rows_for(tenant, found)
     await tenants.store.commit([Commit(f"keep-{tenant}", tenant=tenant, inbox_added=rows)])
-    assert work_rows.read_kept(rows[0]).input == tenant
+    assert work_rows.read_inbox_row(rows[0]).input == tenant
 
 
 async def test_timers_fire_in_both_tenants(tenants: Tenants) -> None:

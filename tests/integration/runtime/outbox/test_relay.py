@@ -127,7 +127,7 @@ def test_the_settings_name_outlets() -> None:
     ("given", "words"),
     [
         ({"event_outlets": "somewhere"}, "is not an address"),
-        ({"event_outlets": "ftp://x/y"}, "nothing here delivers to 'ftp://'"),
+        ({"event_outlets": "ftp://x/y"}, "no outlet delivers to 'ftp://'"),
         ({"event_outlets": "http://x", "event_names": "instance.born"}, "there is no event 'instance.born'"),
     ],
 )

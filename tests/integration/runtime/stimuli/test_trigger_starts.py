@@ -141,7 +141,7 @@ async def starts(runtime: Any) -> tuple[str, ...]:
 
 def test_a_change_is_noticed_within_a_second() -> None:
     """By how long a node trusts what it has seen; how long a machine takes is not for a test to say."""
-    assert timedelta(seconds=1) > current_versions.TRUST + workflow_as_activity.REFRESH_EVERY
+    assert timedelta(seconds=1) > current_versions.EPOCH_FRESH_FOR + workflow_as_activity.REFRESH_EVERY
 
 
 async def test_what_one_node_publishes_another_starts_and_triggers(cluster: Any) -> None:

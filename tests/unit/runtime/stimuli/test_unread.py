@@ -13,7 +13,7 @@ from holdfast.model.instance import JournalEvent
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import WorkRow
 from holdfast.runtime.commits.work_rows import Stimulus
-from holdfast.runtime.stimuli.unread import FIRST_CHECK, LONGEST_PAUSE, check_row
+from holdfast.runtime.stimuli.unread import CHECK_AFTER, CHECK_PAUSE_MAX, check_row
 from tests.support.memory_node import MemoryNode
 
 KEY = InstanceKey("", "order")
@@ -37,7 +37,7 @@ async def test_one_row_checks_an_instance(memory: MemoryNode) -> None:
         await memory.components.unread.schedule_check(KEY)
 
     (row,) = await check_rows(memory)
-    assert (row.id, row.due) == ("order.unread", memory.clock.now() + FIRST_CHECK)
+    assert (row.id, row.due) == ("order.unread", memory.clock.now() + CHECK_AFTER)
 
 
 async def test_stimuli_of_an_ended_instance_are_journaled_once(memory: MemoryNode) -> None:
@@ -61,9 +61,9 @@ async def test_stimuli_of_an_ended_instance_are_journaled_once(memory: MemoryNod
 @pytest.mark.parametrize(
     ("age", "pause"),
     [
-        (timedelta(seconds=1), FIRST_CHECK),
+        (timedelta(seconds=1), CHECK_AFTER),
         (timedelta(minutes=7), timedelta(minutes=7)),
-        (timedelta(days=2), LONGEST_PAUSE),
+        (timedelta(days=2), CHECK_PAUSE_MAX),
     ],
 )
 async def test_a_running_instance_is_checked_ever_more_rarely(

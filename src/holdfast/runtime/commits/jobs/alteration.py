@@ -65,7 +65,7 @@ async def targets_of(plans: PlanCache, definition_id: str, alterations: Sequence
     return targets
 
 
-class _Undone(Exception):
+class _PartlyAltered(Exception):
     """An alteration failed after earlier ones changed the instance: the burst runs again without this job."""
 
     def __init__(self, error: HoldfastError) -> None:
@@ -95,10 +95,10 @@ class AlterJob(Job):
         try:
             return alter(live, self.alterations, self.targets, self.request)
         except HoldfastError as error:
-            raise _Undone(error) from error
+            raise _PartlyAltered(error) from error
 
     def refuse(self, error: BaseException) -> None:
-        super().refuse(error.error if isinstance(error, _Undone) else error)
+        super().refuse(error.error if isinstance(error, _PartlyAltered) else error)
 
     def on_failure(self, error: Exception, retries: Retries) -> None:
         if isinstance(error, PersistenceError) and self.tries < REWRITES_MAX:

@@ -1,4 +1,4 @@
-"""Jobs of dispatched requests: begin a pending instance, continue one as a request says, deliver a stimulus."""
+"""Jobs of dispatched requests: begin a pending instance, continue an instance, deliver a stimulus."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RunJob(Job):
     def apply(self, live: LiveInstance) -> bool:
         if self.is_hint and live.status in _ENDED:
             return False
-        found = wanted(live, self.request)
+        found = bookmark_of(live, self.request)
         received = None if found is None else delivery.receive(live, found.id, payload_of(self.request))
         changed = merge(live, self.request.input)
         self.runs_queue = live.status is not Status.PENDING
@@ -90,7 +90,7 @@ def payload_of(request: DispatchInstance) -> Any:
     return dict(request.input) or None
 
 
-def wanted(live: LiveInstance, request: DispatchInstance) -> Bookmark | None:
+def bookmark_of(live: LiveInstance, request: DispatchInstance) -> Bookmark | None:
     """The bookmark that a request resumes; None if the request retries, or if the instance has queued work. Raises
     `BookmarkNotFound` for a request that names no open bookmark."""
     if live.status in (*_ENDED, Status.PENDING):

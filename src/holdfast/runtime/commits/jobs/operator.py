@@ -38,7 +38,7 @@ class OperatorRequest:
         live.note(JournalEvent.OPERATED, activation, {"verb": verb, "who": self.who, **reason, **data})
 
 
-def still_fits(condition: InstanceFilter, row: InstanceRow | None, live: LiveInstance) -> bool:
+def still_matches(condition: InstanceFilter, row: InstanceRow | None, live: LiveInstance) -> bool:
     """Whether the instance still matches the filter, including changes by earlier jobs of this batch."""
     if row is None:
         return False

@@ -12,7 +12,15 @@ from holdfast.errors import BookmarkNotFound, InvalidInput
 from holdfast.execution import delivery
 from holdfast.execution.segment import Limits, run_segment
 from holdfast.model.requests import DispatchInstance, encode_request
-from holdfast.runtime.commits.jobs.dispatch import BeginJob, Declined, DeliverJob, RunJob, StoredRunJob, merge, wanted
+from holdfast.runtime.commits.jobs.dispatch import (
+    BeginJob,
+    Declined,
+    DeliverJob,
+    RunJob,
+    StoredRunJob,
+    bookmark_of,
+    merge,
+)
 from holdfast.runtime.payload_codec import encode_payload
 from tests.support.commit_pipeline import KEY, begun
 
@@ -127,7 +135,7 @@ async def test_a_pending_instance_takes_inputs_without_running() -> None:
 async def test_a_faulted_instance_is_retried() -> None:
     live = begun(Workflow(Sequence(fail.bind(id="fail")), id="w"))
     assert [item.message for item in live.incidents] == ["broken"]
-    assert wanted(live, request()) is None
+    assert bookmark_of(live, request()) is None
 
     assert apply(live)
     assert live.status is Status.RUNNING
