@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from holdfast.management.nodes import LATE, Unserved
+from holdfast.management.nodes import OVERDUE_AFTER, Unserved
 from holdfast.model.work import WorkRow
 from tests.support.memory_node import MemoryNode
 from tests.support.node import node_of
@@ -45,7 +45,7 @@ async def test_overdue_work_without_a_node_is_reported(memory: MemoryNode) -> No
     await memory.store.enqueue(rows)
     assert await memory.runtime.nodes.unserved(("default", "mail")) == []  # Not late yet.
 
-    memory.clock.advance(LATE)
+    memory.clock.advance(OVERDUE_AFTER)
     await memory.node.heartbeat.beat()
 
     assert await memory.runtime.nodes.unserved(("default", "mail")) == [Unserved(queue="mail", since=now)]
@@ -54,7 +54,7 @@ async def test_overdue_work_without_a_node_is_reported(memory: MemoryNode) -> No
 async def test_a_draining_node_serves_nothing(memory: MemoryNode) -> None:
     now = memory.clock.now()
     await memory.store.enqueue([WorkRow(id="w", kind="resume", created=now, due=now)])
-    memory.clock.advance(LATE)
+    memory.clock.advance(OVERDUE_AFTER)
     await memory.runtime.nodes.drain(timedelta(seconds=5))
 
     assert [item.queue for item in await memory.runtime.nodes.unserved()] == ["default"]

@@ -6,7 +6,7 @@ from holdfast import Status, Workflow
 from holdfast.activities import Event
 from holdfast.model.requests import DispatchDefinition, Dispatched
 from holdfast.runtime.dispatchers import validation
-from holdfast.runtime.dispatchers.create_instance import HELD_BACK, create
+from holdfast.runtime.dispatchers.create_instance import PENDING_DELAY, create
 from tests.support.memory_node import MemoryNode
 
 single = Workflow(Event("go"), id="single", activation="singleton")
@@ -25,7 +25,7 @@ async def test_a_created_instance_is_pending_and_never_due(memory: MemoryNode) -
     assert (answer.instance_ids, answer.existing) == (("order",), ())
     assert (await memory.runtime.row("order")).status == Status.PENDING
     assert await memory.components.poller.take_due() == 0
-    assert await memory.store.until_due(["default"]) == HELD_BACK
+    assert await memory.store.until_due(["default"]) == PENDING_DELAY
 
 
 async def test_an_id_is_created_once(memory: MemoryNode) -> None:
