@@ -108,8 +108,8 @@ class Parts(Library):
         """A runtime on an open store: `async with engine.runtime_on(store) as runtime`. It takes work after `take_work()`.
 
         `queues` are the queues that it serves (default: the settings). `takes_work=False` announces that it serves none, and
-        leaves the work rows that it adds to other nodes, unless it `does_own`. `placement` says where effects run and what
-        carries steps. `second_handle` makes another handle of the store, for the heartbeat. `outlets` are added to those of
+        leaves the work rows that it adds to other nodes, unless it `does_own`. `placement` is the place of effects and the
+        carrier of steps. `second_handle` makes another handle of the store, for the heartbeat. `outlets` are added to those of
         the settings.
         """
         from holdfast.engine.outlets import outlets_of

@@ -90,7 +90,7 @@ class PeriodicService:
 
 
 class BackgroundTasks:
-    """One-off tasks of a component. An error is logged with the given words; `stop` cancels the tasks that still run."""
+    """One-off tasks of a component. An error is logged with the given message; `stop` cancels the tasks that still run."""
 
     def __init__(self, failure: str) -> None:
         self._failure = failure

@@ -1,8 +1,8 @@
 """Workflows that other stored definitions use as activities.
 
-A used workflow is resolved when its user is published, and becomes part of the user's content (rule M14): later versions of it
-do not change users that were published before. The engine's catalog follows the published definitions that are usable as
-activities, so that editors offer them and the compiler finds them.
+A used workflow is resolved when the definition that uses it is published, and becomes part of its content (rule M14). Later
+versions of the used workflow do not change definitions that were published before. The engine's catalog follows the published
+definitions that are usable as activities, so that editors offer them and the compiler finds them.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _workflow(activity: ActivityNode, catalog: ActivityCatalog) -> Definition | 
         return find_workflow(catalog.definitions, activity)
     if not isinstance(kind, WorkflowActivityType):
         return None
-    return catalog.definitions.find(kind.definition.id) or kind.definition  # the current one
+    return catalog.definitions.find(kind.definition.id) or kind.definition  # The current version.
 
 
 class Resolved:
@@ -107,7 +107,7 @@ class Resolved:
 
 
 class Offer:
-    """Workflows that others may use before they are published."""
+    """Workflows that other definitions may use before they are published."""
 
     def __init__(self) -> None:
         self.kept = False

@@ -167,7 +167,7 @@ async def _missing_code(store: Store) -> list[Finding]:
         Finding(
             subject="code",
             level=Level.HINT,
-            message=f"instances wait for code that no live node has since {_short(now - since)}: {reason}",
+            message=f"no live node has had the code of waiting instances for {_short(now - since)}: {reason}",
             remedy=REMEDY,
         )
         for content, (since, reason) in nowhere.items()

@@ -64,8 +64,8 @@ class Packed(Struct, frozen=True):
 
 
 def pack_state(state: State | Array, lazy: Sequence[LazyValue] = ()) -> Packed:
-    """Encode a state, or the arrays that a state is written as. `lazy` are its values that were never decoded; they are kept as
-    stored."""
+    """Encode a state, or the arrays that a state is written as. `lazy` are its values that stay as they
+    are stored."""
     values: dict[str, bytes] = {}
     if not lazy:
         whole = _pack(state)

@@ -51,7 +51,7 @@ def encode_journal(plan: Plan, entries: Sequence[RawEntry]) -> bytes:
     """Encode the journal entries of a segment. Times are relative to the first entry. Activities are positions in the plan,
     with a table of their keys: positions may change between compilations.
 
-    Journal data is plain (see `execution.journal.kept`) and packed directly. Only if packing fails (an int beyond 64 bits, a
+    Journal data is plain (see `execution.journal.captured`) and packed directly. Only if packing fails (an int beyond 64 bits, a
     lone surrogate), the data is encoded as typed values.
     """
     if not entries:

@@ -44,7 +44,7 @@ class ChildStarts:
 
 
 def refusal_of(row: WorkRow, error: HoldfastError) -> Job | None:
-    """The job that tells a parent why its child cannot start; None if no parent waits."""
+    """The job that notifies a parent that its child cannot start, with the reason; None if no parent waits."""
     request = work_rows.read_start(row)
     if not request.parent_id:
         return None

@@ -158,6 +158,6 @@ def parent_bookmark(start: Start) -> tuple[InstanceKey, str] | None:
 
 
 def start_refused(parent: InstanceKey, bookmark: str, child: str, reason: str, work_id: str) -> ResumeJob:
-    """Tells a parent that its child was not started; consumes the start row."""
+    """Notifies a parent that its child was not started; consumes the start row."""
     payload = {"refused": reason, "instance_id": child}
     return ResumeJob(parent, bookmark, payload, is_hint=True, wants_answer=False, consumes_work=work_id)
