@@ -80,8 +80,8 @@ def stamps(groups: Iterable[Group]) -> dict[str, Any]:
     """Time, commit and machine load of each group: groups may be measured separately, while the other facts are those of the
     last run."""
     now = meta(Effort())
-    told = f"{now['meta.time']}, commit {now['meta.commit']}, load {now['meta.load']}"
-    return {f"meta.measured.{group.name}": told for group in groups}
+    stamp = f"{now['meta.time']}, commit {now['meta.commit']}, load {now['meta.load']}"
+    return {f"meta.measured.{group.name}": stamp for group in groups}
 
 
 def merged(kept: Mapping[str, Any], groups: Iterable[Group], values: Mapping[str, float]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def convert(
     reported on stderr. Exit code 2 if the document cannot be read.
 
     Python is written as objects (`workflow = Workflow(…)`) that build an equivalent definition; positions and other editor
-    metadata are omitted. With --untangle, flowcharts are rewritten; those that cannot be rewritten are reported.
+    metadata are omitted. With --untangle, flowcharts are rewritten if possible; the others are reported.
     """
     import json
 

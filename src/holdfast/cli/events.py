@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     epilog='\b\nExample:\n  holdfast events send Approved --event-key 4711 --payload \'{"by": "ann"}\'',
 )
 def events() -> None:
-    """Send events; list those that expired."""
+    """Send events; list expired events."""
 
 
 @events.command("send")

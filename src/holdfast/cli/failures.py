@@ -108,10 +108,10 @@ def friendly_errors() -> Iterator[None]:
     except OSError as error:
         raise _lost_output(error) from error
     except click.UsageError as error:
-        told = shortened(error.format_message())
-        if told == error.format_message():
+        message = shortened(error.format_message())
+        if message == error.format_message():
             raise
-        raise click.UsageError(told, error.ctx) from None
+        raise click.UsageError(message, error.ctx) from None
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
     except Exception as error:

@@ -34,9 +34,7 @@ for _command in (moments, fork, skip):
 
 
 @instances.command("list")
-@click.option(
-    "--status", multiple=True, type=click.Choice(STATUSES), help="Only these statuses; may be given several times."
-)
+@click.option("--status", multiple=True, type=click.Choice(STATUSES), help="Only these statuses; repeatable.")
 @click.option("--definition", "definition_id", metavar="ID", help="Only instances of this definition.")
 @click.option("--correlation", "correlation_id", metavar="ID", help="Only instances with this correlation id.")
 @click.option("--search", help="Part of the id, name or correlation id.")

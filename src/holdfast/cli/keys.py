@@ -47,7 +47,7 @@ def list_(store: str | None, as_json: bool) -> None:
 
 @keys.command("add")
 @click.argument("name")
-@click.option("--role", "roles", multiple=True, required=True, help="A role; may be given several times.")
+@click.option("--role", "roles", multiple=True, required=True, help="A role; repeatable.")
 @click.option("--days", type=click.IntRange(1), help="Lifetime in days; default: the key does not expire.")
 @store
 @json_option("Print id and key as JSON.")

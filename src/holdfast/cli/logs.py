@@ -51,5 +51,5 @@ def set_up_logs(settings: Settings, form: str | None, level: str | None) -> Call
     logging.basicConfig(level=number, handlers=[handler], force=True)
     # At lower levels it logs every header of a socket, including credentials.
     logging.getLogger("uvicorn.error").setLevel(max(number, logging.INFO))
-    told = [event.name for event in telemetry.EVENTS if event.level >= number]
-    return telemetry.subscribe(telemetry.log_event, *told) if told else lambda: None
+    names = [event.name for event in telemetry.EVENTS if event.level >= number]
+    return telemetry.subscribe(telemetry.log_event, *names) if names else lambda: None

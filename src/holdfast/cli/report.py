@@ -66,7 +66,7 @@ def _bookmark(item: Bookmark) -> dict[str, Any]:
     }
 
 
-def summarize(result: RunResult, kept: RunLocation | None) -> None:
+def summarize(result: RunResult, location: RunLocation | None) -> None:
     """Printed on stderr, so that stdout has only the workflow's output. Without a terminal, a plain success prints nothing."""
     if result.status is Status.FINISHED and not result.incidents and not sys.stderr.isatty():
         return
@@ -78,7 +78,7 @@ def summarize(result: RunResult, kept: RunLocation | None) -> None:
         click.echo(f"  incident {_incident_line(incident)}", err=True)
     for bookmark in result.bookmarks:
         click.echo(f"  waits at {described(bookmark)}", err=True)
-    remedy = _remedy(result, kept)
+    remedy = _remedy(result, location)
     if remedy:
         click.echo(remedy, err=True)
 
@@ -97,23 +97,23 @@ def _incident_line(incident: Incident) -> str:
     return f"{place}{incident.type}: {incident.message}{source}"
 
 
-def _remedy(result: RunResult, kept: RunLocation | None) -> str:
-    if kept is None and result.bookmarks:
+def _remedy(result: RunResult, location: RunLocation | None) -> str:
+    if location is None and result.bookmarks:
         due = any(item.due for item in result.bookmarks)
         return (
             "The state was not saved. Run with --state FILE to resume it later"
             f"{', with --wait to wait until it is due' if due else ''}, or with --auto-resume."
         )
-    if kept is not None and result.bookmarks:
+    if location is not None and result.bookmarks:
         bookmark = f" --bookmark {result.bookmarks[0].id}" if len(result.bookmarks) > 1 else ""
-        if kept.worker is not None and all(item.due for item in result.bookmarks):
+        if location.worker is not None and all(item.due for item in result.bookmarks):
             return (
-                f"A worker continues it at that time: holdfast worker {kept.worker}\n"
-                f"To continue now: holdfast resume {kept.resume}{bookmark}"
+                f"A worker continues it at that time: holdfast worker {location.worker}\n"
+                f"To continue now: holdfast resume {location.resume}{bookmark}"
             )
-        return f"Resume it: holdfast resume {kept.resume}{bookmark} [--input JSON]"
-    if result.status is Status.FAULTED and kept is not None and kept.retry is not None:
-        return f"Fix the cause, then retry: holdfast instances retry {kept.retry}"
+        return f"Resume it: holdfast resume {location.resume}{bookmark} [--input JSON]"
+    if result.status is Status.FAULTED and location is not None and location.retry is not None:
+        return f"Fix the cause, then retry: holdfast instances retry {location.retry}"
     if result.status is Status.FAULTED:
         return "Fix the cause and run it again; --json prints the incidents with their inputs."
     return ""

@@ -136,8 +136,8 @@ def choose(
         remedy = f"Retry it: {retry}" if again else "Start the workflow again."
         raise BadInput(f"{name} is {waiting.status} and cannot be resumed. {remedy}")
     if not bookmarks:
-        told = "; ".join(item.message for item in waiting.incidents) or "see its journal"
-        raise BadInput(f"{name} waits at no bookmark that can be resumed: {told}")
+        reason = "; ".join(item.message for item in waiting.incidents) or "see its journal"
+        raise BadInput(f"{name} has no bookmark to resume: {reason}")
     if wanted is None and (len(bookmarks) == 1 or any_will_do):
         return bookmarks[0]
     named = [item for item in bookmarks if item.id == wanted]

@@ -155,7 +155,7 @@ def _figures(report: RetentionReport) -> dict[str, int]:
 def _summary(report: RetentionReport, archive: str | None) -> str:
     archived = f", archived in {archive}" if archive is not None and report.archived else ""
     kept = f"; {_instances(report.kept)} were revived meanwhile and stay" if report.kept else ""
-    return f"{_instances(report.deleted)} gone{archived}{kept}"
+    return f"{_instances(report.deleted)} deleted{archived}{kept}"
 
 
 def _instances(count: int) -> str:

@@ -37,9 +37,9 @@ def serve_many(options: dict[str, Any], sockets: list[socket], workers: int) -> 
 
     for heard in (signal.SIGTERM, signal.SIGINT):
         signal.signal(heard, forward)
-    ready, says = context.Pipe(duplex=False)
+    ready, pipe = context.Pipe(duplex=False)
     for number in range(workers):
-        process = context.Process(target=_serve, args=(options, sockets, says if number == 0 else None))
+        process = context.Process(target=_serve, args=(options, sockets, pipe if number == 0 else None))
         processes.append(process)
         process.start()
         if number == 0:
@@ -65,13 +65,13 @@ def _code(process: SpawnProcess, stopping: Sequence[int]) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _serve(options: dict[str, Any], sockets: list[socket], says: Connection | None) -> None:
+def _serve(options: dict[str, Any], sockets: list[socket], pipe: Connection | None) -> None:
     from holdfast.cli.server_process import serve_until_stopped
 
-    told: Callable[[], None] | None = None if says is None else (lambda: says.send(True))
+    on_ready: Callable[[], None] | None = None if pipe is None else (lambda: pipe.send(True))
     try:
         with friendly_errors():
-            run_loop(serve_until_stopped(options, sockets, quiet=says is None, on_ready=told))
+            run_loop(serve_until_stopped(options, sockets, quiet=pipe is None, on_ready=on_ready))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -28,7 +28,7 @@ class Source:
     """The document, or the named object."""
     is_document: bool
 
-    def kept(self) -> dict[str, Any]:
+    def saved(self) -> dict[str, Any]:
         """The document itself, which makes a state file self-contained; code is stored as a reference."""
         return {"file": self.place, "document": self.workflow} if self.is_document else {"reference": self.place}
 
@@ -66,10 +66,10 @@ def places_of(text: str) -> list[str]:
     return found
 
 
-def recall_source(kept: Mapping[str, Any]) -> Source:
-    if "reference" in kept:
-        return Source(kept["reference"], load_workflow(kept["reference"]), is_document=False)
-    return Source(kept["file"], kept["document"], is_document=True)
+def load_source(saved: Mapping[str, Any]) -> Source:
+    if "reference" in saved:
+        return Source(saved["reference"], load_workflow(saved["reference"]), is_document=False)
+    return Source(saved["file"], saved["document"], is_document=True)
 
 
 def read_source(source: Source, engine: Holdfast) -> tuple[Definition | None, list[Problem]]:

@@ -17,7 +17,7 @@ import click
 from holdfast.cli.documents import read_json, read_text, refuse_unwritable, write_file
 from holdfast.cli.engines import make_engine
 from holdfast.cli.failures import BadInput
-from holdfast.cli.sources import STATE_FORMAT, Source, recall_source, runnable
+from holdfast.cli.sources import STATE_FORMAT, Source, load_source, runnable
 from holdfast.engine import Holdfast
 from holdfast.runtime.result import RunResult
 
@@ -51,8 +51,8 @@ def save(path: str, run: Run, result: RunResult) -> None:
         "format": STATE_FORMAT,
         "instance_id": result.instance_id,
         "status": str(result.status),
-        "workflow": run.workflow.kept(),
-        "with": [source.kept() for source in run.others],
+        "workflow": run.workflow.saved(),
+        "with": [source.saved() for source in run.others],
         "activities": list(run.activity_modules),
         "state": result.state,
     }
@@ -63,11 +63,11 @@ def load(path: str) -> tuple[Holdfast, Run, RunResult]:
     document = read_json(path)
     if not isinstance(document, dict) or document.get("format") != STATE_FORMAT:
         found = document.get("format") if isinstance(document, dict) else None
-        told = f"format {found!r}" if found else "no format"
-        raise BadInput(f"'{path}' is not a state file ({told}). Name a file written by `holdfast run --state`.")
+        format_text = f"format {found!r}" if found else "no format"
+        raise BadInput(f"'{path}' is not a state file ({format_text}). Name a file written by `holdfast run --state`.")
     try:
         run = Run(
-            recall_source(document["workflow"]), _sources(document["with"]), tuple(map(str, document["activities"]))
+            load_source(document["workflow"]), _sources(document["with"]), tuple(map(str, document["activities"]))
         )
         engine = make_engine(run.activity_modules, run.others)
         result = engine.runner.load(document["state"], runnable(run.workflow, engine))
@@ -78,5 +78,5 @@ def load(path: str) -> tuple[Holdfast, Run, RunResult]:
     return engine, run, result
 
 
-def _sources(kept: Iterable[dict[str, Any]]) -> tuple[Source, ...]:
-    return tuple(recall_source(item) for item in kept)
+def _sources(saved: Iterable[dict[str, Any]]) -> tuple[Source, ...]:
+    return tuple(load_source(item) for item in saved)

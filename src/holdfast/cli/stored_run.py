@@ -42,7 +42,7 @@ class Place:
     modules: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
-    def kept(self, instance_id: str) -> RunLocation:
+    def location(self, instance_id: str) -> RunLocation:
         modules = "".join(f" --activities {name}" for name in dict.fromkeys(self.modules))
         store = f"--store {masked_address(self.url)}"
         retry = f"{instance_id} {store}{modules}"
@@ -106,7 +106,7 @@ def resume(engine: Holdfast, place: Place, wanted: Wanted, printer: LinePrinter,
         if (recovered or ended or timed) and wanted.bookmark is None and not wanted.is_given:
             return await _follow(runtime, identity, printer, options)
         any_will_do = options.auto_resume and not wanted.is_given
-        retry = f"holdfast instances retry {place.kept(identity).retry}"
+        retry = f"holdfast instances retry {place.location(identity).retry}"
         chosen = choose(waiting, wanted.bookmark, f"Instance {identity}", any_will_do=any_will_do, retry=retry)
         if not options.auto_resume:
             warn_if_early(chosen, await runtime.store.now())
@@ -127,7 +127,7 @@ def _driven(
         async with opened(engine, place.url) as runtime:
             return await work(runtime)
 
-    return finish(engine, drive, printer, options, lambda result: place.kept(result.instance_id))
+    return finish(engine, drive, printer, options, lambda result: place.location(result.instance_id))
 
 
 @asynccontextmanager

@@ -87,12 +87,12 @@ def finish(
         raise
     finally:
         engine.close()
-    kept = keep(result)
+    location = keep(result)
     if options.as_json and printer.lost is None:
         show_json(as_data(result))
         sys.stdout.flush()
     elif not options.as_json:
-        summarize(result, kept)
+        summarize(result, location)
     code = _exit_code(result, printer, ended=ended)
     if engine.runner.pools.lost:
         _leave_behind(code)

@@ -60,7 +60,7 @@ def list_(store: str | None, as_json: bool) -> None:
 @users.command("add")
 @click.argument("user")
 @password_option
-@click.option("--role", "roles", multiple=True, help="A role; may be given several times.")
+@click.option("--role", "roles", multiple=True, help="A role; repeatable.")
 @click.option("--name", help="Display name.")
 @store
 def add(user: str, password: str | None, roles: tuple[str, ...], name: str | None, store: str | None) -> None:

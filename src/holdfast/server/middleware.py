@@ -81,8 +81,10 @@ class Entrance:
             # ASGI root path: the path stays whole, and root_path names its mounted part.
             scope = {**scope, "root_path": root + base}
         if scope["type"] == "http" and (other := self._other_tenant(scope)) is not None:
-            words = f"This server does not serve the tenant '{other}'. Omit X-Tenant-Id, or call that tenant's server."
-            await problem(403, "tenant.other", words, path=path)(scope, receive, send)
+            message = (
+                f"This server does not serve the tenant '{other}'. Omit X-Tenant-Id, or call that tenant's server."
+            )
+            await problem(403, "tenant.other", message, path=path)(scope, receive, send)
             return
         if scope["type"] == "http" and not _is_for_workflows(scope) and _holds_nul(scope):
             refusal = respond(UnstorableText("\0", "address"), path.replace("\0", "%00"))
@@ -149,7 +151,7 @@ class BodyLimit:
             return
         length = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
         if length.isdigit() and int(length) > self._limit:
-            refusal = problem(413, "body.too_large", self._words(), path=scope["path"])
+            refusal = problem(413, "body.too_large", self._message(), path=scope["path"])
             await refusal(scope, receive, send)
             return
         seen = 0
@@ -161,11 +163,11 @@ class BodyLimit:
                 seen += len(message.get("body", b""))
             if seen > self._limit:
                 raise HTTPException(
-                    413, self._words()
+                    413, self._message()
                 )  # The only error that FastAPI does not wrap while it reads a body.
             return message
 
         await self._app(scope, receiving, send)
 
-    def _words(self) -> str:
+    def _message(self) -> str:
         return f"The body is larger than {self._limit} bytes. Send less, or raise the setting request_bytes_max."

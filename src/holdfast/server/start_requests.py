@@ -37,19 +37,19 @@ class Starter:
         server = self._server
         dispatched, answer = await server.runtime.inline.begin(self._request(definition_id, body))
         if answer is not None and answer.result is not None and answer.version and answer.result.status.at_rest:
-            return self._told(answer.result, answer.version, existing=False), True
+            return self._view(answer.result, answer.version, existing=False), True
         name = self._named(dispatched)
         existing = bool(dispatched.existing)
         # A repeated request waits like the first one. The instance of another caller in the activation slot is not awaited.
         is_others = existing and self._context.idempotency_key is None
         is_settled = is_others or await settled(server, name, server.engine.settings.execute_wait)
         row, result = await views.read(server, name)
-        told = self._told(result, row.version, existing=existing)
+        view = self._view(result, row.version, existing=existing)
         if is_others and not self._context.who.may("instances:read"):
-            told = told.model_copy(update={"outputs": {}, "bookmarks": [], "incidents": []})
-        return told, is_settled
+            view = view.model_copy(update={"outputs": {}, "bookmarks": [], "incidents": []})
+        return view, is_settled
 
-    def _told(self, result: RunResult, position: int, *, existing: bool) -> ExecuteResult:
+    def _view(self, result: RunResult, position: int, *, existing: bool) -> ExecuteResult:
         links = self._context.who.may("instances:write")
         return views.execute_result_of(self._server, result, position, existing=existing, links=links)
 

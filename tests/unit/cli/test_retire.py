@@ -54,7 +54,7 @@ def test_the_rule_chooses(call: Call) -> None:
 def test_they_are_in_the_archive_first(call: Call, folder: Path) -> None:
     told = call("retire", "--older-than", "PT0S", "--archive", "ended.jsonl.gz", *STORE)
 
-    assert told.output == "2 instances gone, archived in ended.jsonl.gz\n"
+    assert told.output == "2 instances deleted, archived in ended.jsonl.gz\n"
     lines = gzip.decompress((folder / "ended.jsonl.gz").read_bytes()).splitlines()
     assert {json.loads(line)["instance"]["definition_id"] for line in lines} == {"ending", "other"}
 

@@ -59,8 +59,8 @@ class Replies:
             place = f"{self._location}/{quote(waiting.instance_id)}"
             sent = Response(status_code=202, headers={"Location": place})
         else:
-            words = "The workflow was canceled." if found is Status.CANCELED else "The workflow failed."
-            sent = problem(500, f"workflow.{found.value}", words, path=request.url.path)
+            message = "The workflow was canceled." if found is Status.CANCELED else "The workflow failed."
+            sent = problem(500, f"workflow.{found.value}", message, path=request.url.path)
         sent.headers.setdefault(INSTANCE_HEADER, waiting.instance_id)
         return sent
 

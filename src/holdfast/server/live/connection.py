@@ -79,19 +79,19 @@ class Connection:
         self._security = security
         self._facts: RequestFacts = facts_of(socket.scope)
         self._principal: Principal | None = None
-        self._following: dict[str, Subscription] = {}
+        self._subscriptions: dict[str, Subscription] = {}
         self._sending = asyncio.Lock()
 
     async def run(self) -> None:
         """Runs until either side closes the connection."""
         token = self._facts.query.get("token")
         await self._socket.accept()
-        watchman = asyncio.create_task(self._look_after())
+        keep_alive = asyncio.create_task(self._keep_alive())
         try:
-            await self._recognise(token)
+            await self._authenticate(token)
             while True:
                 text = await self._socket.receive_text()
-                await self._hear(text)
+                await self._handle(text)
         except WebSocketDisconnect:
             pass
         except NotSignedIn as error:
@@ -101,14 +101,14 @@ class Connection:
         except HoldfastError as error:  # The store, which holds the accounts, is unavailable.
             await self._close(TRY_AGAIN, str(error))
         finally:
-            tasks = [watchman, *(one.task for one in self._following.values())]
+            tasks = [keep_alive, *(one.task for one in self._subscriptions.values())]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
     # -- authentication ------------------------------------------------------------------------------------------------
 
-    async def _recognise(self, token: str | None = None) -> Principal | None:
+    async def _authenticate(self, token: str | None = None) -> Principal | None:
         """Raises `NotSignedIn` for wrong credentials; None without credentials, which may still follow."""
         if token:
             headers = {**self._facts.headers, "authorization": f"Bearer {token}"}
@@ -116,14 +116,14 @@ class Connection:
         self._principal = await self._security.principal(self._facts)
         return self._principal
 
-    async def _look_after(self) -> None:
+    async def _keep_alive(self) -> None:
         """Pings, closes the connection when its session ends, and ends subscriptions whose permission was revoked."""
         while True:
             await asyncio.sleep(PING_INTERVAL.total_seconds())
             try:
                 await self._send({"op": "ping"})
                 if self._principal is not None:
-                    await self._end_denied(await self._recognise())
+                    await self._end_denied(await self._authenticate())
             except NotSignedIn as error:
                 await self._close(NOT_SIGNED_IN, str(error))
                 return
@@ -135,83 +135,83 @@ class Connection:
     async def _end_denied(self, principal: Principal | None) -> None:
         if principal is None:
             raise NotSignedIn("The session has ended. Sign in again.")
-        for name, (permission, task) in tuple(self._following.items()):
+        for name, (permission, task) in tuple(self._subscriptions.items()):
             if not principal.may(permission):
-                del self._following[name]
+                del self._subscriptions[name]
                 task.cancel()
                 await self._refuse(name, PermissionDenied(permission, principal.name))
 
     # -- client messages -----------------------------------------------------------------------------------------------
 
-    async def _hear(self, text: str) -> None:
+    async def _handle(self, text: str) -> None:
         if len(text) > MESSAGE_MAX:
             raise msgspec.ValidationError("too long")
-        said = _read(text)
-        if said.op == "auth":
-            await self._recognise(said.token)
-        elif said.op == "subscribe":
-            await self._subscribe(said)
-        elif said.op == "unsubscribe":
-            self._end(said.id)
-        elif said.op == "ping":
+        message = _read(text)
+        if message.op == "auth":
+            await self._authenticate(message.token)
+        elif message.op == "subscribe":
+            await self._subscribe(message)
+        elif message.op == "unsubscribe":
+            self._end(message.id)
+        elif message.op == "ping":
             await self._send({"op": "pong"})
-        elif said.op != "pong":
-            raise msgspec.ValidationError(f"unknown op '{said.op}'")
+        elif message.op != "pong":
+            raise msgspec.ValidationError(f"unknown op '{message.op}'")
 
-    async def _subscribe(self, said: ClientMessage) -> None:
-        self._end(said.id)
+    async def _subscribe(self, message: ClientMessage) -> None:
+        self._end(message.id)
         try:
-            is_there = self._source(said) is not None
+            is_there = self._source(message) is not None
         except HoldfastError as error:
-            await self._refuse(said.id, error)
+            await self._refuse(message.id, error)
             return
-        if not is_there or len(self._following) >= SUBSCRIPTIONS_MAX:
-            why = "Too many subscriptions." if is_there else f"There is no topic '{said.topic}' with this key."
-            await self._send({"id": said.id, "kind": "error", "code": "subscription.refused", "message": why})
+        if not is_there or len(self._subscriptions) >= SUBSCRIPTIONS_MAX:
+            why = "Too many subscriptions." if is_there else f"There is no topic '{message.topic}' with this key."
+            await self._send({"id": message.id, "kind": "error", "code": "subscription.refused", "message": why})
             return
-        task = asyncio.create_task(self._follow(said))
-        self._following[said.id] = Subscription(topics.PERMISSIONS[said.topic], task)
+        task = asyncio.create_task(self._follow(message))
+        self._subscriptions[message.id] = Subscription(topics.PERMISSIONS[message.topic], task)
 
     def _end(self, name: str) -> None:
-        before = self._following.pop(name, None)
+        before = self._subscriptions.pop(name, None)
         if before is not None:
             before.task.cancel()
 
-    def _source(self, said: ClientMessage) -> AsyncIterator[Rendering] | None:
-        permission = topics.PERMISSIONS.get(said.topic)
+    def _source(self, message: ClientMessage) -> AsyncIterator[Rendering] | None:
+        permission = topics.PERMISSIONS.get(message.topic)
         if permission is None:
             return None
         if self._principal is None:
             raise NotSignedIn("Sign in first: send {op: auth, token}.")
         if not self._principal.may(permission):
             raise PermissionDenied(permission, self._principal.name)
-        storable(said.key, "key")  # All watchers share one query, which an unstorable key would break.
-        if said.topic == "instances":
-            return topics.follow_instances(self._backend, self._renderings, said.key)
-        if not said.key:
+        storable(message.key, "key")  # All watchers share one query, which an unstorable key would break.
+        if message.topic == "instances":
+            return topics.follow_instances(self._backend, self._renderings, message.key)
+        if not message.key:
             return None
-        if said.topic == "definition":
-            return topics.follow_definition(self._backend, said.key, said.after)
-        return topics.follow_instance(self._backend, self._renderings, said.key, said.after)
+        if message.topic == "definition":
+            return topics.follow_definition(self._backend, message.key, message.after)
+        return topics.follow_instance(self._backend, self._renderings, message.key, message.after)
 
-    async def _follow(self, said: ClientMessage) -> None:
+    async def _follow(self, message: ClientMessage) -> None:
         """Runs to the end of the subscription. After a store outage it continues from the last version sent."""
-        quoted = msgspec.json.encode(said.id).decode()
+        quoted = msgspec.json.encode(message.id).decode()
         while True:
             try:
-                source = self._source(said)
+                source = self._source(message)
                 assert source is not None  # checked when the subscription was made
-                async with contextlib.aclosing(source) as messages:  # type: ignore[type-var]  # all of ours are generators
+                async with contextlib.aclosing(source) as messages:  # type: ignore[type-var]  # all sources are generators
                     async for item in messages:
                         text = item.text(quoted)
                         async with self._sending:
                             await self._socket.send_text(text)
-                        said = replace(said, after=item.version)
+                        message = replace(message, after=item.version)
                 return
             except StoreUnavailable:
                 await asyncio.sleep(STORE_RETRY_DELAY.total_seconds())
             except HoldfastError as error:
-                await self._refuse(said.id, error)
+                await self._refuse(message.id, error)
                 return
             except (WebSocketDisconnect, RuntimeError):
                 return  # The client disconnected; the reading task handles it.
@@ -229,7 +229,7 @@ class Connection:
             await self._socket.close(code, reason.encode()[:REASON_BYTES_MAX].decode(errors="ignore"))
 
 
-def is_from_here(socket: WebSocket, origins: str) -> bool:
+def is_same_origin(socket: WebSocket, origins: str) -> bool:
     """The Origin header names the page that opened the socket; a foreign page must not act with its user's session."""
     origin = socket.headers.get("origin")
     if origin is None:
@@ -247,7 +247,7 @@ def mount(api: FastAPI, backend: Backend) -> None:
     renderings = Renderings(backend)
 
     async def live(socket: WebSocket) -> None:
-        if not is_from_here(socket, backend.engine.settings.cors_origins):
+        if not is_same_origin(socket, backend.engine.settings.cors_origins):
             await socket.close(1008, "Connections from this origin are not allowed.")
             return
         await Connection(socket, backend, renderings, socket.app.state.security).run()

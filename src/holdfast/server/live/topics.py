@@ -56,10 +56,10 @@ async def follow_instance(
 async def follow_definition(backend: Backend, key: str, after: int | None) -> AsyncIterator[Rendering]:
     """The versions of a definition. The number is the epoch of all definitions: it grows with each change to any of them."""
     seen: Any = None
-    with backend.watch.anything() as bell:
+    with backend.watch.anything() as event:
         first = True
         while True:
-            bell.clear()
+            event.clear()
             epoch = await backend.store.epoch()
             data = await _definition(backend, key)
             if first and data is None:
@@ -72,7 +72,7 @@ async def follow_definition(backend: Backend, key: str, after: int | None) -> As
                     return
                 seen = data
             first = False
-            await bell.wait()
+            await event.wait()
 
 
 async def _definition(backend: Backend, key: str) -> dict[str, Any] | None:
@@ -99,10 +99,10 @@ async def follow_instances(backend: Backend, renderings: Renderings, key: str | 
     number = 0
     seen: dict[str, int] = {}
     counts: Any = None
-    looked_again = False
-    with backend.watch.anything() as bell:
+    rechecked = False
+    with backend.watch.anything() as event:
         while True:
-            bell.clear()
+            event.clear()
             rows, counted = await renderings.listing(key)
             changed = [row for row in rows if seen.get(row["id"]) != row["version"]]
             if number == 0 or changed or counted != counts:
@@ -110,15 +110,15 @@ async def follow_instances(backend: Backend, renderings: Renderings, key: str | 
                 data = msgspec.json.encode({"items": changed, "counts": counted})
                 yield Rendering("state" if number == 1 else "change", number, data)
                 seen, counts = {row["id"]: row["version"] for row in rows}, counted
-            looked_again = await _wait(bell, None if looked_again else LIST_RECHECK_DELAY)
+            rechecked = await _wait(event, None if rechecked else LIST_RECHECK_DELAY)
             await asyncio.sleep(LIST_MIN_INTERVAL.total_seconds())
 
 
-async def _wait(bell: asyncio.Event, limit: timedelta | None) -> bool:
+async def _wait(event: asyncio.Event, limit: timedelta | None) -> bool:
     """Waits for a change; True if the limit passed first."""
     try:
         async with asyncio.timeout(None if limit is None else limit.total_seconds()):
-            await bell.wait()
+            await event.wait()
     except TimeoutError:
         return True
     return False

@@ -28,23 +28,23 @@ GONE = -1
 class Watcher:
     """One subscriber of one instance."""
 
-    __slots__ = ("_bell", "instance_id", "version")
+    __slots__ = ("_event", "instance_id", "version")
 
     def __init__(self, instance_id: str) -> None:
         self.instance_id = instance_id
         self.version: int | None = None
         """The latest version seen here; None before the first query."""
-        self._bell = asyncio.Event()
+        self._event = asyncio.Event()
 
-    def ring(self, version: int) -> None:
+    def notify(self, version: int) -> None:
         self.version = version
-        self._bell.set()
+        self._event.set()
 
     async def changed(self, seen: int) -> int:
         """The version, as soon as it is above `seen`; GONE if the instance does not exist."""
         while self.version is None or (self.version <= seen and self.version != GONE):
-            self._bell.clear()
-            await self._bell.wait()
+            self._event.clear()
+            await self._event.wait()
         return self.version
 
 
@@ -56,11 +56,11 @@ class Watch:
         self._tenant = runtime.tenant
         self._log = runtime.log
         self._watchers: dict[str, set[Watcher]] = {}
-        self._anyone: set[asyncio.Event] = set()
+        self._listeners: set[asyncio.Event] = set()
         self.turn = 0
         """Grows with every observed commit: a query made in this turn includes it."""
         self._task: asyncio.Task[None] | None = None
-        self._news = asyncio.Event()
+        self._new_watcher = asyncio.Event()
 
     @contextmanager
     def instance(self, instance_id: str) -> Iterator[Watcher]:
@@ -70,21 +70,21 @@ class Watch:
         try:
             yield watcher
         finally:
-            left = self._watchers[instance_id]
-            left.discard(watcher)
-            if not left:
+            remaining = self._watchers[instance_id]
+            remaining.discard(watcher)
+            if not remaining:
                 del self._watchers[instance_id]
 
     @contextmanager
     def anything(self) -> Iterator[asyncio.Event]:
         """An event that is set after every commit, for subscribers of a list. Clear it first, then query."""
-        bell = asyncio.Event()
-        self._anyone.add(bell)
+        event = asyncio.Event()
+        self._listeners.add(event)
         self._start()
         try:
-            yield bell
+            yield event
         finally:
-            self._anyone.discard(bell)
+            self._listeners.discard(event)
 
     async def close(self) -> None:
         if self._task is not None:
@@ -95,46 +95,46 @@ class Watch:
     # -- queries -------------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        self._news.set()
+        self._new_watcher.set()
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-watch")
 
     async def _run(self) -> None:
         """Runs while there are watchers."""
         seen = -1
-        while self._watchers or self._anyone:
-            self._news.clear()
+        while self._watchers or self._listeners:
+            self._new_watcher.clear()
             try:
                 number = await self._store.wait_for_change(seen, timedelta(0)) if seen < 0 else seen
-                await self._look()
+                await self._poll()
                 seen = await self._wait(number)
                 if seen != number:
-                    self._ring()
+                    self._notify_listeners()
             except HoldfastError:
                 self._log.warning("cannot read the versions of watched instances; retrying")
                 await asyncio.sleep(POLL_INTERVAL.total_seconds())
-            for bell in tuple(self._anyone):
-                bell.set()
+            for event in tuple(self._listeners):
+                event.set()
             await asyncio.sleep(MIN_INTERVAL.total_seconds())
 
-    def _ring(self) -> None:
+    def _notify_listeners(self) -> None:
         self.turn += 1
-        for bell in self._anyone:
-            bell.set()
+        for event in self._listeners:
+            event.set()
 
     async def _wait(self, number: int) -> int:
         """Waits for a change or a new watcher."""
         change = asyncio.ensure_future(self._store.wait_for_change(number, POLL_INTERVAL))
-        news = asyncio.ensure_future(self._news.wait())
+        new_watcher = asyncio.ensure_future(self._new_watcher.wait())
         try:
-            await asyncio.wait([change, news], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([change, new_watcher], return_when=asyncio.FIRST_COMPLETED)
             return change.result() if change.done() else number
         finally:
-            for task in (change, news):
+            for task in (change, new_watcher):
                 task.cancel()
-            await asyncio.gather(change, news, return_exceptions=True)
+            await asyncio.gather(change, new_watcher, return_exceptions=True)
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         names = list(self._watchers)
         for start in range(0, len(names), PAGE):
             page = names[start : start + PAGE]
@@ -143,4 +143,4 @@ class Watch:
                 version = versions.get(InstanceKey(self._tenant, name), GONE)
                 for watcher in tuple(self._watchers.get(name, ())):
                     if watcher.version != version:
-                        watcher.ring(version)
+                        watcher.notify(version)

@@ -32,26 +32,26 @@ async def of_instance(server: Backend, instance_id: str, *, only_open: bool) -> 
 
 
 def item(row: IncidentRow) -> IncidentItem:
-    told = _told(row)
+    payload = _payload(row)
     return IncidentItem(
         id=row.id,
         instance_id=row.instance_id,
-        type=str(told.get("type") or row.kind),
-        message=str(told.get("message") or ""),
+        type=str(payload.get("type") or row.kind),
+        message=str(payload.get("message") or ""),
         at=row.occurred,
         open=row.open,
         activity_id=row.activity_id or None,
-        activity_type=told.get("activity_type"),
-        activity_name=told.get("activity_name"),
-        execution_id=told.get("execution_id"),
-        attempt=told.get("attempt") or 1,
-        source=told.get("source"),
-        inputs=readable(dict(told.get("inputs") or {})),
-        details=shown_all(dict(told.get("details") or {})),
+        activity_type=payload.get("activity_type"),
+        activity_name=payload.get("activity_name"),
+        execution_id=payload.get("execution_id"),
+        attempt=payload.get("attempt") or 1,
+        source=payload.get("source"),
+        inputs=readable(dict(payload.get("inputs") or {})),
+        details=shown_all(dict(payload.get("details") or {})),
     )
 
 
-def _told(row: IncidentRow) -> dict[str, Any]:
+def _payload(row: IncidentRow) -> dict[str, Any]:
     try:
         found = read_payload(row.payload)
     except HoldfastError as error:  # values of a type that is unknown in this process

@@ -68,13 +68,13 @@ _STATES = {JournalEvent.SUSPENDED: "waiting", JournalEvent.WAITING: "waiting", J
 
 async def executions(server: Backend, instance_id: str, activity_id: str | None, after: int) -> ExecutionList:
     found, following = await entries(server, instance_id, after, EXECUTIONS_MAX)
-    told = executions_of(entry for _, entry in found)
+    all_executions = executions_of(entry for _, entry in found)
     stats: dict[str, dict[str, int]] = {}
-    for one in told:
+    for one in all_executions:
         counts = stats.setdefault(one.activity_id, {})
         counts[one.status] = counts.get(one.status, 0) + 1
-    kept = [one for one in told if activity_id is None or one.activity_id == activity_id]
-    return ExecutionList(items=kept, stats=stats, next=following)
+    selected = [one for one in all_executions if activity_id is None or one.activity_id == activity_id]
+    return ExecutionList(items=selected, stats=stats, next=following)
 
 
 def executions_of(found: Iterable[JournalEntry]) -> list[ExecutionItem]:

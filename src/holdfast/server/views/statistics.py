@@ -108,17 +108,17 @@ async def _throughput(
     while moment <= now:
         until = moment + step
         if len(started) < SAMPLE_MAX and len(ended) < SAMPLE_MAX:
-            born = sum(moment <= row.created < until for row in started)
-            gone = [row.status for row in ended if row.finished is not None and moment <= row.finished < until]
-            finished, faulted = gone.count(Status.FINISHED.value), gone.count(Status.FAULTED.value)
+            created_rows = sum(moment <= row.created < until for row in started)
+            done = [row.status for row in ended if row.finished is not None and moment <= row.finished < until]
+            finished, faulted = done.count(Status.FINISHED.value), done.count(Status.FAULTED.value)
         else:
             within = InstanceFilter(finished_from=moment, finished_before=until, system=False)
             statuses = await server.store.count_by_status(server.tenant, within)
             finished, faulted = statuses.get("finished", 0), statuses.get("faulted", 0)
-            born = await server.store.count(
+            created_rows = await server.store.count(
                 server.tenant, InstanceFilter(created_from=moment, created_before=until, system=False)
             )
-        points.append(ThroughputPoint(hour=moment, started=born, finished=finished, faulted=faulted))
+        points.append(ThroughputPoint(hour=moment, started=created_rows, finished=finished, faulted=faulted))
         moment = until
     return points
 
@@ -155,16 +155,16 @@ async def _by_definition(
     for row in ended:
         groups[row.definition_id][1].append(row)
     found = []
-    for name, (born, gone) in groups.items():
-        durations = _durations(gone)
+    for name, (created_rows, done) in groups.items():
+        durations = _durations(done)
         found.append(
             DefinitionStatistics(
                 definition_id=name,
-                name=await server.title((born or gone)[0].content, name),
-                started=len(born),
-                finished=sum(row.status == Status.FINISHED.value for row in gone),
-                faulted=sum(row.status == Status.FAULTED.value for row in gone),
-                incidents=sum(row.incidents for row in {row.id: row for row in (*born, *gone)}.values()),
+                name=await server.title((created_rows or done)[0].content, name),
+                started=len(created_rows),
+                finished=sum(row.status == Status.FINISHED.value for row in done),
+                faulted=sum(row.status == Status.FAULTED.value for row in done),
+                incidents=sum(row.incidents for row in {row.id: row for row in (*created_rows, *done)}.values()),
                 p50_ms=durations.p50_ms,
                 p95_ms=durations.p95_ms,
             )
