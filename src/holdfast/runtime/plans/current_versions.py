@@ -80,12 +80,15 @@ class CurrentVersions:
     async def triggers(self, keys: Sequence[int]) -> list[TriggerRow]:
         await self.refresh()
         epoch = self._epoch
-        missing = [key for key in keys if key not in self._triggers]
-        rows = await self._store.find_triggers(self._tenant, missing) if missing else ()
-        found = {key: [row for row in rows if row.key == key] for key in missing}
-        answer = [row for key in keys for row in found.get(key) or self._triggers.get(key, ())]
-        if epoch == self._epoch:
-            self._triggers.update(found)
-            while len(self._triggers) > CACHED_MAX:
-                self._triggers.popitem(last=False)
-        return answer
+        # Taken before the query: a new epoch that is seen during the query clears the cache.
+        found = {key: self._triggers[key] for key in keys if key in self._triggers}
+        missing = [key for key in keys if key not in found]
+        if missing:
+            rows = await self._store.find_triggers(self._tenant, missing)
+            queried = {key: [row for row in rows if row.key == key] for key in missing}
+            found.update(queried)
+            if epoch == self._epoch:
+                self._triggers.update(queried)
+                while len(self._triggers) > CACHED_MAX:
+                    self._triggers.popitem(last=False)
+        return [row for key in keys for row in found[key]]
