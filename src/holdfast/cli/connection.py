@@ -109,8 +109,8 @@ def _as_options(error: RequestRefused, target: Target) -> Exception:
     """Rewords errors about headers and paths in terms of the command's options."""
     if target.server is not None and error.status == UNAUTHORIZED and target.key is None:
         return BadInput(
-            f"{target.server} requires sign-in. Give an API key: --key or HOLDFAST_API_KEY. Create one with access to the "
-            "server's store: holdfast keys add NAME --role operator"
+            f"{target.server} requires sign-in. Give an API key: --key or HOLDFAST_API_KEY. Where the server's "
+            "store is reachable, create a key: holdfast keys add NAME --role operator"
         )
     if target.server is not None and error.status == NOT_FOUND and error.code in ("route.not_found", "unknown"):
         return BadInput(

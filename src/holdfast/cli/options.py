@@ -43,7 +43,7 @@ def output_option(function: F) -> F:
 
 def auto_resume_option(function: F) -> F:
     return click.option(
-        "--auto-resume", is_flag=True, help="Resume every bookmark with an empty payload until the workflow ends."
+        "--auto-resume", is_flag=True, help="Resume every bookmark with an empty payload until none is left."
     )(function)
 
 

@@ -125,8 +125,8 @@ async def who_asks(connection: HTTPConnection) -> Principal | None:
 
 
 async def admit(connection: HTTPConnection, permission: str, *, without_store: bool = False) -> Principal:
-    """The principal with this permission; raises `NotSignedIn` or `PermissionDenied`. `without_store` also accepts principals
-    that were authenticated within the last hour while the store is unavailable."""
+    """The principal with this permission; raises `NotSignedIn` or `PermissionDenied`. While the store is
+    unavailable, `without_store` also accepts principals that were authenticated within the last hour."""
     try:
         found = await who_asks(connection)
     except StoreUnavailable:

@@ -123,7 +123,7 @@ class EndpointApp:
         )
 
     async def _authorize(self, match: Match, facts: RequestFacts) -> Principal | None:
-        """Raises `NotSignedIn` or `PermissionDenied`. An open endpoint authenticates no caller: it may read any header."""
+        """Raises `NotSignedIn` or `PermissionDenied`. An open endpoint has no principal; its workflow gets all headers."""
         endpoint = match.endpoint
         policy = endpoint.get("policy")
         if not endpoint.get("authorize") and not policy:

@@ -38,8 +38,8 @@ async def list_bookmarks(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> BookmarkPage:
-    """Bookmarks of one instance, or of all suspended instances, latest first. A request reads at least 200 instances, or `limit`
-    if that is higher: a page filtered by a rare `name` may be short or empty although `next` is set."""
+    """Bookmarks of one instance, or of all suspended instances, latest first. A request reads at most 200 instances, or `limit`
+    if that is higher, so a page filtered by a rare `name` may be short or empty although `next` is set."""
     found = await views.page(server, instance_id, name, limit, cursor)
     instances.add_links(server, found.items, who)
     return found

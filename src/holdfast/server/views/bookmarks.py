@@ -13,7 +13,7 @@ from holdfast.server.views import instances
 
 WAITING_STATUSES = (Status.SUSPENDED.value, Status.RUNNING.value)
 INSTANCES_MAX = 200
-"""Minimum number of instances that a request reads."""
+"""Maximum number of instances that a request reads, unless its `limit` is higher."""
 
 
 async def page(

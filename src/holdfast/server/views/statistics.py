@@ -108,17 +108,17 @@ async def _throughput(
     while moment <= now:
         until = moment + step
         if len(started) < SAMPLE_MAX and len(ended) < SAMPLE_MAX:
-            created_rows = sum(moment <= row.created < until for row in started)
+            begun = sum(moment <= row.created < until for row in started)
             done = [row.status for row in ended if row.finished is not None and moment <= row.finished < until]
             finished, faulted = done.count(Status.FINISHED.value), done.count(Status.FAULTED.value)
         else:
             within = InstanceFilter(finished_from=moment, finished_before=until, system=False)
             statuses = await server.store.count_by_status(server.tenant, within)
             finished, faulted = statuses.get("finished", 0), statuses.get("faulted", 0)
-            created_rows = await server.store.count(
+            begun = await server.store.count(
                 server.tenant, InstanceFilter(created_from=moment, created_before=until, system=False)
             )
-        points.append(ThroughputPoint(hour=moment, started=created_rows, finished=finished, faulted=faulted))
+        points.append(ThroughputPoint(hour=moment, started=begun, finished=finished, faulted=faulted))
         moment = until
     return points
 
