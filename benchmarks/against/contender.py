@@ -17,24 +17,25 @@ from typing import Any
 One = Callable[[int], Awaitable[Any]]
 
 
-def named(name: str, *modules: str) -> Any:
-    """The first of these modules that has the name."""
-    for module in modules:
+def named(*places: str) -> Any:
+    """The first of these `module:name` that exists: a name may have moved between two versions."""
+    for place in places:
+        module, _, name = place.partition(":")
         try:
             return getattr(importlib.import_module(module), name)
         except (ImportError, AttributeError):
             continue
-    raise ImportError(f"None of {modules} has '{name}'.")
+    raise ImportError(f"None of {', '.join(places)} exists.")
 
 
-Event = named("Event", "holdfast.activities", "holdfast")
-Sequence = named("Sequence", "holdfast.activities", "holdfast")
-SetVariable = named("SetVariable", "holdfast.activities", "holdfast")
-DispatchDefinition = named("DispatchDefinition", "holdfast.api", "holdfast")
+Event = named("holdfast.activities:Event", "holdfast:Event")
+Sequence = named("holdfast.activities:Sequence", "holdfast:Sequence")
+SetVariable = named("holdfast.activities:SetVariable", "holdfast:SetVariable")
+DispatchDefinition = named("holdfast.api:DispatchDefinition", "holdfast:DispatchDefinition")
+Holdfast, Workflow, expr = named("holdfast:Holdfast"), named("holdfast:Workflow"), named("holdfast:expr")
 tune_garbage_collector = named(
-    "tune_garbage_collector", "holdfast.engine.garbage_collector", "holdfast.runtime.garbage"
+    "holdfast.engine.garbage_collector:tune_garbage_collector", "holdfast.runtime.garbage:calm_collector"
 )
-Holdfast, Workflow, expr = (named(name, "holdfast") for name in ("Holdfast", "Workflow", "expr"))
 
 TEN = Workflow(Sequence(*(SetVariable("x", expr("x + 1")) for _ in range(10))), id="against-ten", variables={"x": 0})
 WAITING = Workflow(Sequence(Event("go"), SetVariable("x", expr("x + 1"))), id="against-wait", variables={"x": 0})
