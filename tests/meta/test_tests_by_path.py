@@ -11,7 +11,7 @@ from pathlib import Path
 
 PACKAGES = ("execution", "management", "model", "persistence", "runtime", "server")
 """The packages whose modules must have a test of their own."""
-EXCEPTIONS_MAX = 120
+EXCEPTIONS_MAX = 119
 """Lines of the list. Lower this number with the list, never raise it."""
 
 
