@@ -49,7 +49,7 @@ async def test_a_result_is_a_value(runner: Runner) -> None:
 async def test_bookmarks_of_children_name_the_child(make_engine: Callable[..., Holdfast]) -> None:
     runner = make_engine(definitions=[Workflow(Event("go"), id="child")]).runner
 
-    result = await runner.run(Workflow(ExecuteWorkflow("child"), id="parent"))
+    result = await runner.run(Workflow(ExecuteWorkflow("child", wait=True), id="parent"))
 
     (child,) = result.children.values()
     assert [item.id for item in result.bookmarks] == [f"{child.instance_id}/b1"]

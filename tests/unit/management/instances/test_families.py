@@ -16,7 +16,7 @@ from tests.support.probe import probe
 
 MINUTE = timedelta(minutes=1)
 child = Workflow(Event("go"), id="child")
-parent = Workflow(ExecuteWorkflow("child"), id="parent")
+parent = Workflow(ExecuteWorkflow("child", wait=True), id="parent")
 sleeper = Workflow(Delay(MINUTE), id="sleeper")
 
 
