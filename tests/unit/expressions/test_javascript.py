@@ -14,7 +14,10 @@ from uuid import UUID
 
 import pytest
 
-from holdfast.errors import ExpressionFailed, ExpressionSyntax
+from holdfast.errors import ExpressionFailed, ExpressionLimit, ExpressionSyntax
+from holdfast.expressions.javascript.engine import JsContext, JsLimits, QuickJs
+from holdfast.expressions.javascript.evaluator import JavaScriptEvaluator
+from holdfast.model.scope import Names
 
 if TYPE_CHECKING:
     from tests.unit.expressions.conftest import Place, PlaceMaker
@@ -262,3 +265,24 @@ def test_what_it_reads_is_told(here: Place) -> None:
 
     compiled = JavaScriptEvaluator().compile("getCounter() + getAmount()", here.names)
     assert {name: read(here.scope) for name, read in compiled.reads} == {"counter": 1, "amount": 3}
+
+
+class Stalled(QuickJs):
+    """An engine whose first contexts exceed their time limit, as on a machine that stalls."""
+
+    def __init__(self, contexts: int) -> None:
+        super().__init__()
+        self.stalls = contexts
+
+    def context(self, limits: JsLimits) -> JsContext:
+        self.stalls -= 1
+        return super().context(limits if self.stalls < 0 else JsLimits(time=timedelta(microseconds=-1)))
+
+
+@pytest.mark.parametrize("contexts", [1, 2, 3])
+def test_a_limit_while_parsing_is_an_error_and_never_another_form_of_the_text(contexts: int) -> None:
+    """As the body of a function without `return`, `1 + 1` would give no value."""
+    evaluator = JavaScriptEvaluator(Stalled(contexts))
+
+    with pytest.raises(ExpressionLimit, match="too long"):
+        evaluator.compile("1 + 1", Names(()))

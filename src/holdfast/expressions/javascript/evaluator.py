@@ -68,7 +68,10 @@ class JavaScriptEvaluator:
         A text that closes the function and opens another one gains nothing: the sandbox around it is the same.
         """
         forms = (source, f"(function () {{\n{source}\n}})()", f"(async function () {{\n{source}\n}})()")
-        problems = [self._syntax_problem(form) for form in forms]
+        try:
+            problems = [self._syntax_problem(form) for form in forms]
+        except JsLimitReached as limit:  # Never a reason to choose another form: that would change the value.
+            raise out_of_bounds("javascript", source, str(limit)) from None
         for form, problem in zip(forms, problems, strict=True):
             if problem is None:
                 return form
@@ -79,8 +82,8 @@ class JavaScriptEvaluator:
         """Parse without running: the first statement throws."""
         try:
             self.engine.context(self.limits).evaluate(f"throw 0;\n{text}")
-        except JsLimitReached as limit:
-            return str(limit)
+        except JsLimitReached:
+            raise
         except JsThrown as thrown:
             return str(thrown).removeprefix("SyntaxError: ") if str(thrown).startswith("SyntaxError") else None
         return None
