@@ -10,4 +10,6 @@ from holdfast.lazy_exports import lazy_exports
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__ = lazy_exports(__name__, __file__)
+__getattr__, __dir__ = lazy_exports(
+    __name__, __file__, see_also=("holdfast.activities", "holdfast.api", "holdfast.errors", "holdfast.testing")
+)

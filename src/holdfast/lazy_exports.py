@@ -4,19 +4,27 @@
 same list at run time. Each name is therefore written in one place, and `import holdfast` loads no other module.
 
     __getattr__, __dir__ = lazy_exports(__name__, __file__)
+
+A name that another public module exports is an `ImportError` that says where it is: `from holdfast import Sequence` would hide
+the message of an `AttributeError`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 
-def lazy_exports(module: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for a module; its stub is the file next to `file` with the suffix `.pyi`."""
+def lazy_exports(
+    module: str, file: str, *, see_also: Iterable[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` for a module; its stub is the file next to `file` with the suffix `.pyi`.
+
+    `see_also` are modules that may export a name that this one does not have.
+    """
 
     @cache
     def homes() -> dict[str, str]:
@@ -27,6 +35,7 @@ def lazy_exports(module: str, file: str) -> tuple[Callable[[str], Any], Callable
             return names()
         home = homes().get(name)
         if home is None:
+            _point_to(name, see_also)
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         found = getattr(import_module(home), name)
         setattr(sys.modules[module], name, found)  # the next access does not call this function
@@ -36,6 +45,14 @@ def lazy_exports(module: str, file: str) -> tuple[Callable[[str], Any], Callable
         return sorted(homes())
 
     return load, names
+
+
+def _point_to(name: str, modules: Iterable[str]) -> None:
+    if name.startswith("_"):
+        return
+    for module in modules:
+        if name in dir(import_module(module)):
+            raise ImportError(f"'{name}' is in {module}: from {module} import {name}", name=name)
 
 
 def read_stub(path: str) -> dict[str, str]:

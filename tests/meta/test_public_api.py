@@ -164,3 +164,13 @@ def test_guides_and_examples_reach_into_nothing(root: Path) -> None:
     reached = [(place, found) for place, code in codes(root) for found in INTERNAL.findall(code)]
 
     assert not reached
+
+
+def test_a_name_of_another_public_module_says_where_it_is() -> None:
+    with pytest.raises(
+        ImportError, match=r"'Sequence' is in holdfast\.activities: from holdfast\.activities import Sequence"
+    ):
+        from holdfast import Sequence  # type: ignore[attr-defined]  # noqa: F401
+    with pytest.raises(ImportError, match=r"'DispatchDefinition' is in holdfast\.api"):
+        getattr(holdfast, "DispatchDefinition")  # noqa: B009 - a type checker would refuse the attribute
+    assert not hasattr(holdfast, "Nothing")
