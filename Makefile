@@ -34,7 +34,7 @@ help: ## List the commands
 run: export HOLDFAST_ADMIN_PASSWORD ?= holdfast-demo
 run: $(READY) $(STUDIO) ## Start the server with the example workflows on SQLite (PORT=8600)
 	@mkdir -p .run
-	@echo "sign in as admin with the password $$HOLDFAST_ADMIN_PASSWORD"
+	@[ -e .run/holdfast.db ] || echo "sign in as admin with the password $$HOLDFAST_ADMIN_PASSWORD"
 	$(BIN)/holdfast serve --store sqlite:///.run/holdfast.db --port $(PORT) \
 	  $(if $(wildcard $(SITE)/index.html),--docs $(SITE)) \
 	  examples/03_flowchart.json examples/05_elsa.json examples/02_approval.py:approval examples/08_plain_python.py:fulfil

@@ -61,7 +61,7 @@ def test_what_is_held_is_run_again_with_a_reason(context: BrowserContext, crashe
     studio.sign_in()
     page, panel = studio.page, studio.page.get_by_role("tabpanel")
     # The process counts as alive until its heartbeat times out. Then the page shows the incident by itself.
-    expect(panel.get_by_text("nobody knows how far it came")).to_be_visible()
+    expect(panel.get_by_text("the outcome is unknown")).to_be_visible()
     expect(panel.get_by_role("button", name="Run again")).to_be_visible()
     header = page.locator("header")
     expect(header.get_by_role("button", name="Cancel")).to_be_visible()
