@@ -19,7 +19,7 @@ from holdfast import Holdfast, Status, Workflow, activity
 from holdfast.activities import Delay, Sequence
 from holdfast.errors import StoreUnavailable
 from holdfast.management.runtime import ManagedRuntime
-from holdfast.model.commit import COMMITTED, CommitOutcome, Loss, Lost
+from holdfast.model.commit import COMMITTED, CommitOutcome, Conflict, ConflictReason
 from holdfast.model.instance import JournalEvent
 from holdfast.model.stored import InstanceKey
 from holdfast.persistence import store_from_url
@@ -340,8 +340,8 @@ async def test_rows_of_a_claim_whose_process_is_frozen_go_to_others(
             assert outcomes == [COMMITTED]
             (late,) = await held.commit([settlement("frozen", work_consumed=(row.id,))])
 
-            assert isinstance(late, Lost)
-            assert late.reason is Loss.WORK
+            assert isinstance(late, Conflict)
+            assert late.reason is ConflictReason.WORK
     finally:
         await frozen.close()
         await other.close()

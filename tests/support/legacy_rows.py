@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.model.commit import COMMITTED, Loss, Lost
+from holdfast.model.commit import COMMITTED, Conflict, ConflictReason
 from holdfast.model.listing import InstanceQuery
 from holdfast.model.stored import InstanceKey
 from holdfast.ports import Store
@@ -69,5 +69,7 @@ async def check(store: Store) -> None:
     again = commit_of(instance("i", burst_id="b1"))
     assert list(await store.commit([third])) == [COMMITTED]
     assert list(await store.commit([again])) == [COMMITTED]  # sent before, says its journal
-    assert list(await store.commit([commit_of(instance("i"))])) == [Lost(reason=Loss.EXISTS, name="i", version=3)]
+    assert list(await store.commit([commit_of(instance("i"))])) == [
+        Conflict(reason=ConflictReason.EXISTS, name="i", version=3)
+    ]
     assert [row.burst_id for row in await store.read_journal("", "i")] == ["b1", "b2", third.burst_id]

@@ -64,7 +64,7 @@ class Nodes:
             heartbeat=row.heartbeat,
             details=read_details(row.details),
             paused=this and runtime.intake.paused,
-            careful=this and runtime.intake.careful,
+            careful=this and runtime.intake.in_quarantine,
         )
 
     # -- this node -----------------------------------------------------------------------------------------------------

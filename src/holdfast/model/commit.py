@@ -78,7 +78,7 @@ class Commit(Struct, frozen=True):
 _OfTenant = WorkRow | InboxRow | OutboxRow | RecordRow
 
 
-class Loss(StrEnum):
+class ConflictReason(StrEnum):
     """The guard that did not hold."""
 
     VERSION = "version"
@@ -98,10 +98,10 @@ class Committed(Struct, frozen=True):
     """Written and durable."""
 
 
-class Lost(Struct, frozen=True, kw_only=True):
+class Conflict(Struct, frozen=True, kw_only=True):
     """A guard did not hold and nothing was written. Reload and match again, or answer with the holder."""
 
-    reason: Loss
+    reason: ConflictReason
     name: str = ""
     """The row that did not match."""
     holder: str | None = None
@@ -118,7 +118,7 @@ class Failed(Struct, frozen=True):
     error: Exception
 
 
-CommitOutcome = Committed | Lost | Failed
+CommitOutcome = Committed | Conflict | Failed
 
 COMMITTED = Committed()
 

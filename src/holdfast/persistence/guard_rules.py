@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Loss, Lost
+from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Conflict, ConflictReason
 from holdfast.model.guard import GuardKind, GuardRef
 from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.model.work import EffectRef
@@ -46,7 +46,7 @@ def was_sent_before(commit: Commit, evidence: Evidence) -> bool:
     )
 
 
-def lost(commit: Commit, evidence: Evidence) -> Lost | None:
+def lost(commit: Commit, evidence: Evidence) -> Conflict | None:
     """The first guard that does not hold, in lock order: instance, guards, consumed rows."""
     return (
         _lost_version(commit.tenant, commit.instance, evidence)
@@ -55,23 +55,23 @@ def lost(commit: Commit, evidence: Evidence) -> Lost | None:
     )
 
 
-def _lost_version(tenant: str, instance: InstanceRow | None, evidence: Evidence) -> Lost | None:
+def _lost_version(tenant: str, instance: InstanceRow | None, evidence: Evidence) -> Conflict | None:
     if instance is None:
         return None
     stored = evidence.version_of(InstanceKey(tenant, instance.id))
     if stored == instance.version - 1:
         return None
-    reason = Loss.EXISTS if instance.version == 1 else Loss.VERSION
-    return Lost(reason=reason, name=instance.id, version=stored)
+    reason = ConflictReason.EXISTS if instance.version == 1 else ConflictReason.VERSION
+    return Conflict(reason=reason, name=instance.id, version=stored)
 
 
-def _lost_guard(commit: Commit, evidence: Evidence) -> Lost | None:
+def _lost_guard(commit: Commit, evidence: Evidence) -> Conflict | None:
     for guard in commit.guards_taken:
         holder = evidence.holder_of(commit.tenant, guard.ref)
         if holder is None or (guard.ref in commit.guards_released and holder.instance_id == _id_of(commit)):
             continue
-        return Lost(
-            reason=Loss.KEY if guard.kind is GuardKind.KEY else Loss.SLOT,
+        return Conflict(
+            reason=ConflictReason.KEY if guard.kind is GuardKind.KEY else ConflictReason.SLOT,
             name=guard.name,
             holder=holder.instance_id,
             other_request=holder.fingerprint != guard.fingerprint,
@@ -79,20 +79,20 @@ def _lost_guard(commit: Commit, evidence: Evidence) -> Lost | None:
     return None
 
 
-def _lost_row(commit: Commit, evidence: Evidence) -> Lost | None:
+def _lost_row(commit: Commit, evidence: Evidence) -> Conflict | None:
     tenant = commit.tenant
     for work_id in commit.work_consumed:
         if not evidence.has_work(tenant, work_id):
-            return Lost(reason=Loss.WORK, name=work_id)
+            return Conflict(reason=ConflictReason.WORK, name=work_id)
     for stimulus_id in commit.inbox_consumed:
         if not evidence.has_inbox(tenant, stimulus_id):
-            return Lost(reason=Loss.INBOX, name=stimulus_id)
+            return Conflict(reason=ConflictReason.INBOX, name=stimulus_id)
     for ref in commit.effects_consumed:
         if evidence.effect_of(tenant, _id_of(commit), ref.execution) != ref:
-            return Lost(reason=Loss.EFFECT, name=str(ref.execution))
+            return Conflict(reason=ConflictReason.EFFECT, name=str(ref.execution))
     for step in commit.schedules_fired:
         if evidence.due_of(tenant, step.schedule_id) != step.due:
-            return Lost(reason=Loss.SCHEDULE, name=step.schedule_id)
+            return Conflict(reason=ConflictReason.SCHEDULE, name=step.schedule_id)
     return None
 
 
@@ -107,11 +107,11 @@ def check_guards(
     it returns replaces `COMMITTED`."""
     outcomes: list[CommitOutcome] = []
     for commit in batch:
-        loss = lost(commit, evidence)
-        if loss is None:
+        conflict = lost(commit, evidence)
+        if conflict is None:
             outcomes.append(accept(commit) or COMMITTED)
-        elif loss.reason in {Loss.VERSION, Loss.EXISTS} and was_sent_before(commit, evidence):
+        elif conflict.reason in {ConflictReason.VERSION, ConflictReason.EXISTS} and was_sent_before(commit, evidence):
             outcomes.append(COMMITTED)
         else:
-            outcomes.append(loss)
+            outcomes.append(conflict)
     return outcomes

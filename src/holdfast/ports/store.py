@@ -73,7 +73,7 @@ class CommitStore(Protocol):
         - If the database rejects a commit for its own content, bisection isolates it, and only that commit fails.
         - A commit whose burst id is already stored for its version is a repetition: the outcome is `Committed`, and
           nothing is written again. The adapter resolves an unknown outcome (lost connection) by sending the commit
-          again, also if another burst has committed in between. A repeated commit without an instance is `Lost`,
+          again, also if another burst has committed in between. A repeated commit without an instance is a `Conflict`,
           because its consumed rows are gone.
         - Lock order: instances by id, guards by name, consumed rows.
         """

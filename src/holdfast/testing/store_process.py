@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from holdfast.model.commit import Committed, Lost
+from holdfast.model.commit import Committed, Conflict
 from holdfast.model.guard import idempotency_key
 from holdfast.model.stored import BookmarkRef, InstanceKey
 from holdfast.persistence import store_from_url
@@ -67,7 +67,7 @@ async def drain(store: Store, tenant: str, prefix: str) -> Answer:
             ]
             for commit, outcome in zip(batch, await claim.commit(batch), strict=True):
                 done += commit.work_consumed if isinstance(outcome, Committed) else ()
-                contested += isinstance(outcome, Lost)
+                contested += isinstance(outcome, Conflict)
     return {"done": done, "contested": contested}
 
 

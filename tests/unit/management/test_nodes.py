@@ -26,7 +26,7 @@ async def test_this_node_reports_its_intake(memory: MemoryNode) -> None:
     assert not (await nodes.this()).paused
 
     nodes.pause_intake()
-    memory.runtime.intake.be_careful()
+    memory.runtime.intake.start_quarantine()
     this = await nodes.this()
     assert (this.id, this.paused, this.careful, this.details.queues) == ("n", True, True, ("default",))
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.model.commit import COMMITTED, Commit, Loss, Lost
+from holdfast.model.commit import COMMITTED, Commit, Conflict, ConflictReason
 from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import NO_OWNER, EffectRef, ScheduleStep
@@ -17,31 +17,31 @@ from holdfast.testing.store_rows import commit_of, instance, later
 
 KEY = idempotency_key(operation="start", target="t", key="k")
 SLOT = activation_slot(strategy="singleton")
-GUARDED: dict[Loss, dict[str, object]] = {
-    Loss.KEY: {"guards_taken": (KEY,)},
-    Loss.SLOT: {"guards_taken": (SLOT,)},
-    Loss.WORK: {"work_consumed": ("w",)},
-    Loss.INBOX: {"inbox_consumed": ("s",)},
-    Loss.EFFECT: {"effects_consumed": (EffectRef(1, 1, NO_OWNER),)},
-    Loss.SCHEDULE: {"schedules_fired": (ScheduleStep("c", later(0), None),)},
+GUARDED: dict[ConflictReason, dict[str, object]] = {
+    ConflictReason.KEY: {"guards_taken": (KEY,)},
+    ConflictReason.SLOT: {"guards_taken": (SLOT,)},
+    ConflictReason.WORK: {"work_consumed": ("w",)},
+    ConflictReason.INBOX: {"inbox_consumed": ("s",)},
+    ConflictReason.EFFECT: {"effects_consumed": (EffectRef(1, 1, NO_OWNER),)},
+    ConflictReason.SCHEDULE: {"schedules_fired": (ScheduleStep("c", later(0), None),)},
 }
 
 
-def holding(*broken: Loss) -> GuardEvidence:
+def holding(*broken: ConflictReason) -> GuardEvidence:
     """Evidence for which all guards of version 2 hold, except these."""
     found = GuardEvidence()
-    found.versions[InstanceKey("", "i")] = 5 if Loss.VERSION in broken else 1
-    if Loss.KEY in broken:
+    found.versions[InstanceKey("", "i")] = 5 if ConflictReason.VERSION in broken else 1
+    if ConflictReason.KEY in broken:
         found.holders["", KEY.ref] = Holder("other", "")
-    if Loss.SLOT in broken:
+    if ConflictReason.SLOT in broken:
         found.holders["", SLOT.ref] = Holder("other", "")
-    if Loss.WORK not in broken:
+    if ConflictReason.WORK not in broken:
         found.work.add(("", "w"))
-    if Loss.INBOX not in broken:
+    if ConflictReason.INBOX not in broken:
         found.inbox.add(("", "s"))
-    if Loss.EFFECT not in broken:
+    if ConflictReason.EFFECT not in broken:
         found.effects["", "i", 1] = EffectRef(1, 1, NO_OWNER)
-    if Loss.SCHEDULE not in broken:
+    if ConflictReason.SCHEDULE not in broken:
         found.schedules["", "c"] = later(0)
     return found
 
@@ -60,27 +60,27 @@ def test_all_guards_hold() -> None:
     assert len(accept) == 1
 
 
-@pytest.mark.parametrize("reason", [*GUARDED, Loss.VERSION])
-def test_each_guard_alone_stops_a_commit(reason: Loss) -> None:
+@pytest.mark.parametrize("reason", [*GUARDED, ConflictReason.VERSION])
+def test_each_guard_alone_stops_a_commit(reason: ConflictReason) -> None:
     accept: list[Commit] = []
 
     (outcome,) = check_guards([guarded()], holding(reason), accept.append)
 
-    assert isinstance(outcome, Lost)
+    assert isinstance(outcome, Conflict)
     assert outcome.reason is reason
     assert not accept
 
 
-@pytest.mark.parametrize("pair", list(combinations([Loss.VERSION, *GUARDED], 2)))
-def test_the_first_conflict_in_lock_order_is_reported(pair: tuple[Loss, Loss]) -> None:
+@pytest.mark.parametrize("pair", list(combinations([ConflictReason.VERSION, *GUARDED], 2)))
+def test_the_first_conflict_in_lock_order_is_reported(pair: tuple[ConflictReason, ConflictReason]) -> None:
     (outcome,) = check_guards([guarded()], holding(*pair), lambda commit: None)
 
-    assert isinstance(outcome, Lost)
+    assert isinstance(outcome, Conflict)
     assert outcome.reason is pair[0]
 
 
 def test_a_burst_that_is_stored_was_sent_before() -> None:
-    commit, found = guarded(), holding(Loss.VERSION, Loss.KEY, Loss.WORK)
+    commit, found = guarded(), holding(ConflictReason.VERSION, ConflictReason.KEY, ConflictReason.WORK)
     found.bursts[InstanceKey("", "i"), 2] = commit.burst_id
     accept: list[Commit] = []
 
@@ -114,7 +114,7 @@ def test_in_a_batch_each_guard_has_one_winner(starts: list[tuple[int, int, int]]
     assert len({commit.guards_taken[0].name for commit in winners}) == len(winners)
     assert len({commit.work_consumed[0] for commit in winners}) == len(winners)
     for commit, outcome in zip(batch, outcomes, strict=True):
-        if isinstance(outcome, Lost):
+        if isinstance(outcome, Conflict):
             taken = {winner.guards_taken[0].name for winner in winners} | {
                 winner.work_consumed[0] for winner in winners
             }

@@ -66,7 +66,7 @@ class Node:
         await follow_store(parts.clock, parts.store)
         parts.membership.join(registration, parts.clock.now_ns)
         if registration.predecessor_died:
-            parts.intake.be_careful()
+            parts.intake.start_quarantine()
         parts.lanes.start()
         self.heartbeat.start()
         self.cancel_watch.start()

@@ -229,7 +229,7 @@ class Components:
         self.reaper.resend = self.steps.resend
         self.router.take, self.router.take_own = self.poller.take, self.poller.take_own
         self.alterations.take_own = self.poller.take_own
-        self.poller.take_one_carefully = self.quarantine.take_one
+        self.poller.take_one_in_quarantine = self.quarantine.take_one
         self.executor.hooks = CommitHooks(
             start_effects=self.running.start_committed,
             send_steps=self.steps.send,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 from holdfast import telemetry
 from holdfast.errors import StoreError
-from holdfast.model.commit import Lost
+from holdfast.model.commit import Conflict
 from holdfast.model.stored import InstanceKey
 from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.instance_cache import InstanceCache
@@ -43,13 +43,13 @@ class Conflicts:
         for handle in self._delayed:
             handle.cancel()
 
-    def lost(self, key: InstanceKey, jobs: Iterable[Job], loss: Lost) -> None:
+    def lost(self, key: InstanceKey, jobs: Iterable[Job], conflict: Conflict) -> None:
         """A guard of a commit did not hold."""
         self._cache.forget(key)
         if telemetry.listeners:
-            telemetry.emit("commit.lost", instance_id=key.id, reason=loss.reason.value)
+            telemetry.emit("commit.lost", instance_id=key.id, reason=conflict.reason.value)
         for job in jobs:
-            job.on_conflict(loss, self)
+            job.on_conflict(conflict, self)
 
     def fail(self, job: Job, error: Exception) -> None:
         """A job could not be applied, or the store refused its commit."""

@@ -34,7 +34,7 @@ from holdfast.runtime.effects.launcher import EffectLauncher
 from holdfast.runtime.effects.poison import PoisonEffects
 from holdfast.runtime.effects.running_effects import EffectKey, RunningEffects
 from holdfast.runtime.effects.takeover_receipts import ITS_QUEUE, TakeoverReceipts
-from holdfast.runtime.intake import CAREFUL_FOR, Intake
+from holdfast.runtime.intake import QUARANTINE_TIME, Intake
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import AWAY, OutageLog
@@ -129,14 +129,14 @@ class Reaper:
         return taken + await self._restart_own()
 
     async def _notice_deaths(self, now: datetime) -> None:
-        """Work carefully for a minute after the death of a node that served the same tenants (rule H15)."""
+        """Be in quarantine for a minute after the death of a node that served the same tenants (rule H15)."""
         for other in await self._store.list_nodes():
             gone = other.heartbeat + other.time_to_live
-            died = other.state is not NodeState.LEFT and gone <= now < gone + CAREFUL_FOR
+            died = other.state is not NodeState.LEFT and gone <= now < gone + QUARANTINE_TIME
             if died and other.id != self._membership.name:
                 details = read_details(other.details)
                 if any(details.serves(tenant) for tenant in self._tenants):
-                    self._intake.be_careful()
+                    self._intake.start_quarantine()
 
     async def _take_lost(self, tenant: str) -> int:
         """Page by page, as long as rows are taken over."""

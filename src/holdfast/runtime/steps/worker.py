@@ -104,7 +104,7 @@ class StepWorker:
             return
         self._capacity.wake()
         self._sender.send(live, row, queued)
-        if self._is_taking and self._placement.rows and not self._intake.careful:
+        if self._is_taking and self._placement.rows and not self._intake.in_quarantine:
             self._rows.take_committed(live, row, queued)
 
     def resend(self, row: EffectRow) -> None:

@@ -67,7 +67,7 @@ TakeOne = Callable[[], Awaitable[int]]
 
 
 class Poller:
-    take_one_carefully: TakeOne
+    take_one_in_quarantine: TakeOne
     """Takes one row after a crash in the cluster (`quarantine.py`); set by the node."""
 
     def __init__(
@@ -121,7 +121,7 @@ class Poller:
     def takes_own(self, queue: str) -> bool:
         """Whether rows that this node adds to a queue run here at once; otherwise they are claimed from the table."""
         intake = self._intake
-        return self._does_own and not intake.careful and not intake.paused and queue in self.queues
+        return self._does_own and not intake.in_quarantine and not intake.paused and queue in self.queues
 
     def take_own(self, rows: Iterable[WorkRow], kinds: Container[str] = OWN_KINDS) -> None:
         self.take(row for row in rows if row.kind in kinds and row.due is None and self.takes_own(row.queue))
@@ -179,8 +179,8 @@ class Poller:
         """Execute due rows and wait for their commits; returns their number."""
         if self._intake.paused:
             return 0
-        if self._intake.careful:
-            return await self.take_one_carefully()
+        if self._intake.in_quarantine:
+            return await self.take_one_in_quarantine()
         if len(self.in_hand) >= IN_HAND_MAX:
             return 0
         return await asyncio.shield(self._start_claim())

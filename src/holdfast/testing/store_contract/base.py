@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from holdfast.model.commit import Commit, CommitOutcome, Committed, Lost
+from holdfast.model.commit import Commit, CommitOutcome, Committed, Conflict
 from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.ports import Store
 
@@ -49,13 +49,13 @@ async def committed(store: Store, *batch: Commit) -> None:
     assert all(isinstance(outcome, Committed) for outcome in outcomes), outcomes
 
 
-async def loss_of(store: Store, commit: Commit) -> Lost:
+async def loss_of(store: Store, commit: Commit) -> Conflict:
     """Commit; it must lose."""
     return lost_among(await store.commit([commit]))
 
 
-def lost_among(outcomes: Sequence[CommitOutcome]) -> Lost:
+def lost_among(outcomes: Sequence[CommitOutcome]) -> Conflict:
     """The only losing outcome."""
-    losers = [outcome for outcome in outcomes if isinstance(outcome, Lost)]
+    losers = [outcome for outcome in outcomes if isinstance(outcome, Conflict)]
     assert len(losers) == 1, outcomes
     return losers[0]

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.errors import BatchRefused
-from holdfast.model.commit import COMMITTED, Committed, Failed, Loss, Lost
+from holdfast.model.commit import COMMITTED, Committed, Conflict, ConflictReason, Failed
 from holdfast.model.stored import InstanceKey, wake_key
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed, loss_of, lost_among, stored
@@ -120,7 +120,7 @@ class CommitContract(ContractBase):
 
         outcomes = await store.commit([late, commit_of(instance("other", 2, tenant=tenant))])
 
-        assert lost_among(outcomes) == Lost(reason=Loss.VERSION, name="i", version=2)
+        assert lost_among(outcomes) == Conflict(reason=ConflictReason.VERSION, name="i", version=2)
         assert outcomes[1] == COMMITTED
         row = await stored(store, tenant, "i")
         assert row is not None
@@ -138,14 +138,14 @@ class CommitContract(ContractBase):
     async def test_a_version_of_an_instance_that_is_gone_loses(self, store: Store, tenant: str) -> None:
         loss = await loss_of(store, commit_of(instance("i", 2, tenant=tenant)))
 
-        assert loss == Lost(reason=Loss.VERSION, name="i", version=0)
+        assert loss == Conflict(reason=ConflictReason.VERSION, name="i", version=0)
 
     async def test_an_instance_is_created_once(self, store: Store, tenant: str) -> None:
         await committed(store, commit_of(instance("i", tenant=tenant)))
 
         loss = await loss_of(store, commit_of(instance("i", tenant=tenant, state=b"again")))
 
-        assert loss == Lost(reason=Loss.EXISTS, name="i", version=1)
+        assert loss == Conflict(reason=ConflictReason.EXISTS, name="i", version=1)
 
     async def test_a_batch_that_names_an_instance_twice_is_refused(self, store: Store, tenant: str) -> None:
         """E1: two stimuli for two bookmarks of one instance, both computed from the same version."""
@@ -214,7 +214,7 @@ class CommitContract(ContractBase):
         await committed(store, ours)
         other = instance("i", tenant=tenant)
 
-        assert (await loss_of(store, commit_of(other))).reason is Loss.EXISTS
+        assert (await loss_of(store, commit_of(other))).reason is ConflictReason.EXISTS
 
     async def test_a_poison_burst_fails_alone(self, store: Store, tenant: str) -> None:
         twice = work(tenant)
@@ -323,7 +323,7 @@ class CommitContract(ContractBase):
         await committed(store, settlement(tenant, work_consumed=(job.id,), work_added=pages))
         loss = await loss_of(store, settlement(tenant, work_consumed=(job.id,), work_added=(work(tenant),)))
 
-        assert (loss.reason, loss.name) == (Loss.WORK, job.id)
+        assert (loss.reason, loss.name) == (ConflictReason.WORK, job.id)
         assert (await store.stats(tenant)).work_ready == 3
 
     async def test_a_large_batch_of_large_states(self, store: Store, tenant: str) -> None:

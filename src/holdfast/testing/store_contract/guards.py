@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Loss, Lost
+from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Conflict, ConflictReason
 from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import NO_OWNER, EffectRef, Owner, ScheduleRow, ScheduleStep
@@ -36,7 +36,7 @@ class GuardContract(ContractBase):
 
         loss = await loss_of(store, commit_of(instance("second", tenant=tenant), guards_taken=(KEY,)))
 
-        assert loss == Lost(reason=Loss.KEY, name=KEY.name, holder="first")
+        assert loss == Conflict(reason=ConflictReason.KEY, name=KEY.name, holder="first")
         assert await stored(store, tenant, "second") is None
         row = await store.find_guard(tenant, KEY.ref)
         assert row is not None
@@ -62,8 +62,8 @@ class GuardContract(ContractBase):
         await committed(store, commit_of(instance("i", 3, tenant=tenant), guards_taken=(key,)))
         again = await loss_of(store, commit_of(instance("i", 4, tenant=tenant), guards_taken=(key,)))
 
-        assert (loss.reason, left) == (Loss.VERSION, None)
-        assert (again.reason, again.holder) == (Loss.KEY, "i")
+        assert (loss.reason, left) == (ConflictReason.VERSION, None)
+        assert (again.reason, again.holder) == (ConflictReason.KEY, "i")
 
     async def test_a_lost_key_keeps_the_version(self, store: Store, tenant: str) -> None:
         await committed(
@@ -82,7 +82,7 @@ class GuardContract(ContractBase):
             ),
         )
 
-        assert (loss.reason, loss.holder) == (Loss.KEY, "holder")
+        assert (loss.reason, loss.holder) == (ConflictReason.KEY, "holder")
         assert await store.versions_of([InstanceKey(tenant, "i")]) == {InstanceKey(tenant, "i"): 1}
         assert await store.find_guard(tenant, SLOT.ref) is None
         assert len(await store.bookmarks_of(tenant, "i")) == 1
@@ -111,8 +111,8 @@ class GuardContract(ContractBase):
         await self._only_these_exist(store, tenant, starts, winners)
         for start, (outcome,) in zip(starts, outcomes, strict=True):
             if start not in winners:
-                assert isinstance(outcome, Lost)
-                assert outcome.reason in {Loss.KEY, Loss.SLOT}
+                assert isinstance(outcome, Conflict)
+                assert outcome.reason in {ConflictReason.KEY, ConflictReason.SLOT}
                 assert outcome.holder in {_id(winner) for winner in winners}
 
     async def test_key_and_slot_among_starters_of_one_batch(self, store: Store, tenant: str) -> None:
@@ -132,12 +132,12 @@ class GuardContract(ContractBase):
 
         winners = [start for start, outcome in zip(starts, outcomes, strict=True) if outcome == COMMITTED]
         assert [_id(winner) for winner in winners] == ["i0", "i1"]
-        losers = [outcome for outcome in outcomes if isinstance(outcome, Lost)]
+        losers = [outcome for outcome in outcomes if isinstance(outcome, Conflict)]
         assert [(loser.reason, loser.holder) for loser in losers[:4]] == [
-            (Loss.KEY, "i0"),
-            (Loss.KEY, "i1"),
-            (Loss.KEY, "i0"),
-            (Loss.KEY, "i1"),
+            (ConflictReason.KEY, "i0"),
+            (ConflictReason.KEY, "i1"),
+            (ConflictReason.KEY, "i0"),
+            (ConflictReason.KEY, "i1"),
         ]
         assert len(losers) == 10
         await self._only_these_exist(store, tenant, starts, winners)
@@ -165,7 +165,7 @@ class GuardContract(ContractBase):
         )
         await committed(store, commit_of(instance("two", tenant=tenant), guards_taken=(SLOT,)))
 
-        assert (refused.reason, refused.holder) == (Loss.SLOT, "one")
+        assert (refused.reason, refused.holder) == (ConflictReason.SLOT, "one")
         row = await store.find_guard(tenant, SLOT.ref)
         assert row is not None
         assert row.instance_id == "two"
@@ -209,7 +209,7 @@ class GuardContract(ContractBase):
         )
 
         assert sum(list(outcome) == [COMMITTED] for outcome in outcomes) == 1
-        assert {outcome.reason for (outcome,) in outcomes if isinstance(outcome, Lost)} == {Loss.WORK}
+        assert {outcome.reason for (outcome,) in outcomes if isinstance(outcome, Conflict)} == {ConflictReason.WORK}
         assert sum((await store.stats(tenant)).instances.values()) == 1
 
     async def test_a_row_consumed_twice_in_a_batch_has_one_winner(self, store: Store, tenant: str) -> None:
@@ -224,8 +224,8 @@ class GuardContract(ContractBase):
             [commit_of(instance(name, tenant=tenant), inbox_consumed=(early.id,)) for name in ("c", "d")]
         )
 
-        assert (works[0], lost_among(works).reason) == (COMMITTED, Loss.WORK)
-        assert (inboxes[0], lost_among(inboxes).reason) == (COMMITTED, Loss.INBOX)
+        assert (works[0], lost_among(works).reason) == (COMMITTED, ConflictReason.WORK)
+        assert (inboxes[0], lost_among(inboxes).reason) == (COMMITTED, ConflictReason.INBOX)
         assert sorted(key.id for key in await _existing(store, tenant, "abcd")) == ["a", "c"]
 
     async def test_a_refused_start_still_consumes_its_row(self, store: Store, tenant: str) -> None:
@@ -281,7 +281,7 @@ class GuardContract(ContractBase):
 
         for wrong in (row.ref, EffectRef(1, 2, Owner("n2", 1)), EffectRef(1, 1, alive), EffectRef(9, 1, NO_OWNER)):
             loss = await loss_of(store, commit_of(instance("i", 2, tenant=tenant), effects_consumed=(wrong,)))
-            assert loss.reason is Loss.EFFECT
+            assert loss.reason is ConflictReason.EFFECT
 
         await committed(store, commit_of(instance("i", 2, tenant=tenant), effects_consumed=(moved.ref,)))
         assert list(await store.effects_of(tenant, "i")) == []
@@ -337,7 +337,7 @@ class GuardContract(ContractBase):
         outcomes = await asyncio.gather(store.commit([firing("a")]), another.commit([firing("b")]))
 
         assert sum(list(outcome) == [COMMITTED] for outcome in outcomes) == 1
-        assert lost_among([outcome for (outcome,) in outcomes]).reason is Loss.SCHEDULE
+        assert lost_among([outcome for (outcome,) in outcomes]).reason is ConflictReason.SCHEDULE
         assert await store.list_schedules(tenant) == [replace(row, due=later(60), fired=later(0))]
 
     async def test_a_key_outlives_its_instance(self, store: Store, tenant: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from holdfast.model.catalog import Which
-from holdfast.model.commit import Loss
+from holdfast.model.commit import ConflictReason
 from holdfast.model.guard import idempotency_key
 from holdfast.model.listing import InstanceFilter, InstanceQuery
 from holdfast.model.stored import BookmarkQuery, InstanceKey, wake_key
@@ -146,7 +146,7 @@ class TenancyContract(ContractBase):
             await loss_of(store, commit_of(instance("i", tenant=OURS), inbox_consumed=("s",))),
         ]
 
-        assert [loss.reason for loss in losses] == [Loss.WORK, Loss.INBOX]
+        assert [loss.reason for loss in losses] == [ConflictReason.WORK, ConflictReason.INBOX]
         assert (await store.stats(THEIRS)).work_ready == 1
 
     async def test_one_batch_may_hold_commits_of_many_tenants(self, store: Store) -> None:

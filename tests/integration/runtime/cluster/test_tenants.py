@@ -166,14 +166,14 @@ async def test_effects_of_all_tenants_are_taken_over_from_a_dead_node(tenants: T
 async def test_the_death_of_a_node_is_noticed_by_nodes_of_each_of_its_tenants(tenants: Tenants) -> None:
     other = node_on(tenants.engine, tenants.store, name="other", tenants=(GLOBEX,))
     await other.start()
-    assert not other.components.intake.careful
+    assert not other.components.intake.in_quarantine
     owner = Owner("n", tenants.acme.membership.owner.boot)
     (row,) = [row for row in await tenants.store.list_nodes() if row.owner == owner]
 
     tenants.clock.advance(row.time_to_live)
     await other.components.reaper.sweep()
 
-    assert other.components.intake.careful
+    assert other.components.intake.in_quarantine
     await other.stop()
 
 

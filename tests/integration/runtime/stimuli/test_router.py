@@ -315,7 +315,7 @@ async def test_each_page_of_a_broadcast_is_work_of_its_own(cluster: Any, monkeyp
     node = await cluster.node("a")
     names = [await started(node, anyones) for _ in range(MANY_PAGES)]
     await node.stimuli.send(Approval("Ada"))
-    node.intake.be_careful()
+    node.intake.start_quarantine()
     node_of(node).take_work()
 
     for name in names:

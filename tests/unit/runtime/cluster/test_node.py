@@ -61,10 +61,10 @@ async def test_ids_need_a_registration() -> None:
 
 async def test_the_successor_of_a_node_that_died_works_carefully(memory: MemoryNode) -> None:
     first = await memory.other("twice")
-    assert not first.intake.careful
+    assert not first.intake.in_quarantine
     second = await memory.other("twice")  # The first one has not left.
 
-    assert second.intake.careful
+    assert second.intake.in_quarantine
     for runtime in (second, first):
         await node_of(runtime).stop()
 

@@ -52,7 +52,7 @@ def test_connections_lead_to_the_components_of_this_node(components: Components)
     assert components.running.on_end == components.steps.effect_ended
     assert components.reaper.resend == components.steps.resend
     assert components.conflicts.submit == components.lanes.submit
-    assert components.poller.take_one_carefully == components.quarantine.take_one
+    assert components.poller.take_one_in_quarantine == components.quarantine.take_one
 
 
 def test_rows_that_need_queries_have_a_handler(components: Components) -> None:

@@ -11,7 +11,7 @@ import pytest
 from holdfast import Workflow, activity
 from holdfast.activities import DispatchWorkflow, Event, Sequence, WriteLine
 from holdfast.errors import BookmarkNotFound, InstanceNotFound, StoreError, StoreUnavailable
-from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Failed, Loss, Lost
+from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Conflict, ConflictReason, Failed
 from holdfast.model.guard import idempotency_key
 from holdfast.model.stored import InstanceKey
 from holdfast.runtime.commits import batch_executor as module
@@ -202,7 +202,7 @@ async def test_a_second_start_with_the_same_key_gets_the_first_instance() -> Non
 async def test_nothing_of_a_lost_commit_is_published() -> None:
     pipeline = await commit_pipeline()
     job = await pipeline.start_job(PAID)
-    await execute(pipeline, sends(Lost(reason=Loss.VERSION)), job)
+    await execute(pipeline, sends(Conflict(reason=ConflictReason.VERSION)), job)
 
     assert (pipeline.calls, pipeline.submitted) == ([], [job])
     assert pipeline.cache.get(KEY) is None

@@ -12,7 +12,7 @@ import pytest
 
 from holdfast import telemetry
 from holdfast.errors import StoreError
-from holdfast.model.commit import Loss, Lost
+from holdfast.model.commit import Conflict, ConflictReason
 from holdfast.model.stored import InstanceKey
 from holdfast.runtime.commits.conflicts import RETRIES_AT_ONCE, RETRIES_MAX, Conflicts
 from holdfast.runtime.commits.in_hand import InstancesInHand
@@ -26,7 +26,7 @@ from holdfast.testing.store_rows import instance, settlement, work
 from tests.support.commit_pipeline import RecordingStore
 
 I = InstanceKey("", "i")
-VERSION = Lost(reason=Loss.VERSION, version=3)
+VERSION = Conflict(reason=ConflictReason.VERSION, version=3)
 
 
 class Parts:

@@ -64,10 +64,10 @@ async def test_after_a_crash_rows_are_taken_carefully(memory: MemoryNode, monkey
     async def one() -> int:
         return 1
 
-    monkeypatch.setattr(poller, "take_one_carefully", one)
+    monkeypatch.setattr(poller, "take_one_in_quarantine", one)
     for name in ("a", "b"):
         await resume_row(memory, name)
-    memory.runtime.intake.be_careful()
+    memory.runtime.intake.start_quarantine()
 
     assert await poller.take_due() == 1
     assert not poller.takes_own_of("")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Failed, Loss, Lost
+from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Conflict, ConflictReason, Failed
 from holdfast.persistence.guard_rules import lost, was_sent_before
 from holdfast.persistence.sql.commits import commit_script
 from holdfast.persistence.sql.guard_evidence import gather
@@ -59,13 +59,13 @@ class FallbackCommitter:
         async with self._pool.transaction(SNAPSHOT) as connection:
             found = await run(connection, gather([commit for _, commit in losers], ""))
         for place, commit in losers:
-            loss = lost(commit, found) or _lost_to_batch(commit, added)
-            if loss is None:
+            conflict = lost(commit, found) or _lost_to_batch(commit, added)
+            if conflict is None:
                 known(place, await self._commit_alone(commit))
-            elif loss.reason in {Loss.VERSION, Loss.EXISTS} and was_sent_before(commit, found):
+            elif conflict.reason in {ConflictReason.VERSION, ConflictReason.EXISTS} and was_sent_before(commit, found):
                 known(place, COMMITTED)
             else:
-                known(place, loss)
+                known(place, conflict)
 
     async def _without_version_conflicts(
         self, losers: Sequence[tuple[int, Commit]], known: Callable[[int, CommitOutcome], None]
@@ -84,8 +84,8 @@ class FallbackCommitter:
             elif burst_id == commit.burst_id:
                 known(place, COMMITTED)
             else:
-                reason = Loss.EXISTS if row.version == 1 else Loss.VERSION
-                known(place, Lost(reason=reason, name=row.id, version=version))
+                reason = ConflictReason.EXISTS if row.version == 1 else ConflictReason.VERSION
+                known(place, Conflict(reason=reason, name=row.id, version=version))
         return left
 
     async def _commit_alone(self, commit: Commit) -> CommitOutcome:
@@ -100,7 +100,7 @@ class FallbackCommitter:
                     raise
                 return failed(error, self._url)
             await asyncio.sleep(_RETRY_INTERVAL * random.uniform(0.5, 1.5))
-        return Lost(reason=Loss.WORK, name=work_id)
+        return Conflict(reason=ConflictReason.WORK, name=work_id)
 
     async def _write(self, connection: Connection, commit: Commit) -> CommitOutcome:
         """Write one commit in lock order: the instance, then work rows that claims may hold, then the other guards."""
@@ -148,13 +148,16 @@ async def _take_work(connection: Connection, commit: Commit) -> None:
                 raise _ClaimedElsewhere(row[0])
 
 
-def _lost_to_batch(commit: Commit, added: set[tuple[str, str]]) -> Lost | None:
+def _lost_to_batch(commit: Commit, added: set[tuple[str, str]]) -> Conflict | None:
     """The conflict of a commit that consumes a row which another commit of the same batch adds."""
     if added:
-        for reason, names in ((Loss.WORK, commit.work_consumed), (Loss.INBOX, commit.inbox_consumed)):
+        for reason, names in (
+            (ConflictReason.WORK, commit.work_consumed),
+            (ConflictReason.INBOX, commit.inbox_consumed),
+        ):
             for name in names:
                 if (commit.tenant, name) in added:
-                    return Lost(reason=reason, name=name)
+                    return Conflict(reason=reason, name=name)
     return None
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from holdfast.errors import InstanceNotFound, KeyReused, StoreError
 from holdfast.execution.live import LiveInstance
-from holdfast.model.commit import Loss, Lost
+from holdfast.model.commit import Conflict, ConflictReason
 from holdfast.model.guard import Guard
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.stored import InstanceKey
@@ -137,16 +137,16 @@ class Job:
 
     # -- the commit was not written ------------------------------------------------------------------------------------
 
-    def on_conflict(self, loss: Lost, retries: Retries) -> None:
+    def on_conflict(self, conflict: Conflict, retries: Retries) -> None:
         """A guard of the commit did not hold. Nothing was written, so applying the job again is safe."""
-        if loss.reason is Loss.KEY and any(guard.name == loss.name for guard in self.guards):
-            if loss.other_request:
-                self.refuse(KeyReused(loss.name, loss.holder))
+        if conflict.reason is ConflictReason.KEY and any(guard.name == conflict.name for guard in self.guards):
+            if conflict.other_request:
+                self.refuse(KeyReused(conflict.name, conflict.holder))
             else:
-                self.on_existing(loss.holder, retries)
-        elif loss.reason is Loss.SLOT:
-            self.on_slot_taken(loss.holder, retries)
-        elif self._was_done_elsewhere(loss):
+                self.on_existing(conflict.holder, retries)
+        elif conflict.reason is ConflictReason.SLOT:
+            self.on_slot_taken(conflict.holder, retries)
+        elif self._was_done_elsewhere(conflict):
             self.finish(DROPPED)
         else:
             retries.again(self)
@@ -164,16 +164,16 @@ class Job:
         )
         self.on_failure(StoreError(f"{message} Wait until that instance ends, or use another id."), retries)
 
-    def _was_done_elsewhere(self, loss: Lost) -> bool:
+    def _was_done_elsewhere(self, conflict: Conflict) -> bool:
         """Whether the row that this job consumes was consumed by another commit."""
-        reason, name = loss.reason, loss.name
-        if reason is Loss.WORK:
+        reason, name = conflict.reason, conflict.name
+        if reason is ConflictReason.WORK:
             return self.consumes_work == name
-        if reason is Loss.INBOX:
+        if reason is ConflictReason.INBOX:
             return name in self.consumes_inbox
-        if reason is Loss.SCHEDULE:
+        if reason is ConflictReason.SCHEDULE:
             return self.schedule_step is not None
-        if reason is Loss.EFFECT:
+        if reason is ConflictReason.EFFECT:
             return self.consumes_effect is not None and str(self.consumes_effect.execution) == name
         return False
 

@@ -10,7 +10,7 @@ from holdfast.execution import delivery
 from holdfast.execution.effect_failure import failure
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.record import EffectFailure, Record
-from holdfast.model.commit import Loss, Lost
+from holdfast.model.commit import Conflict, ConflictReason
 from holdfast.model.instance import Incident, JournalEvent
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import DeadLetterRow, EffectRef
@@ -61,12 +61,12 @@ class EffectJob(Job):
                 resolve_lost_incidents(live, execution_id)  # The effect was held as lost, and its process is alive.
         return True
 
-    def on_conflict(self, loss: Lost, retries: Retries) -> None:
-        if loss.reason is Loss.EFFECT and str(self.ref.execution) == loss.name:
+    def on_conflict(self, conflict: Conflict, retries: Retries) -> None:
+        if conflict.reason is ConflictReason.EFFECT and str(self.ref.execution) == conflict.name:
             self.late = True
             retries.again(self)
         else:
-            super().on_conflict(loss, retries)
+            super().on_conflict(conflict, retries)
 
     def on_failure(self, error: Exception, retries: Retries) -> None:
         if isinstance(error, InstanceNotFound):

@@ -15,7 +15,7 @@ from holdfast import telemetry
 from holdfast.execution import delivery
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
-from holdfast.model.commit import Loss, Lost
+from holdfast.model.commit import Conflict, ConflictReason
 from holdfast.model.guard import Guard
 from holdfast.model.inputs import check_inputs
 from holdfast.model.storable_text import storable
@@ -114,11 +114,11 @@ class StartJob(Job):
     def apply(self, live: LiveInstance) -> bool:
         return True
 
-    def on_conflict(self, loss: Lost, retries: Retries) -> None:
-        if loss.reason is Loss.EXISTS:
+    def on_conflict(self, conflict: Conflict, retries: Retries) -> None:
+        if conflict.reason is ConflictReason.EXISTS:
             self.on_existing(self.instance_id, retries)
         else:
-            super().on_conflict(loss, retries)
+            super().on_conflict(conflict, retries)
 
     def on_slot_taken(self, holder: str | None, retries: Retries) -> None:
         self.on_existing(holder, retries)

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("asyncmy", reason="mysql: the driver asyncmy is not installed")
 
 from holdfast.errors import StoreClosed, StoreUnavailable
-from holdfast.model.commit import COMMITTED, Commit, Loss, Lost
+from holdfast.model.commit import COMMITTED, Commit, Conflict, ConflictReason
 from holdfast.model.guard import idempotency_key
 from holdfast.model.stored import InstanceKey
 from holdfast.persistence.sql.mysql import MysqlStore
@@ -137,8 +137,8 @@ class TestRaces:
         with faults.at("commit.locked", be_faster, times=1):
             by_id = await store.commit([commit_of(instance("same"))])
 
-        assert by_key == [Lost(reason=Loss.KEY, name=key.name, holder="faster")]
-        assert by_id == [Lost(reason=Loss.EXISTS, name="same", version=1)]
+        assert by_key == [Conflict(reason=ConflictReason.KEY, name=key.name, holder="faster")]
+        assert by_id == [Conflict(reason=ConflictReason.EXISTS, name="same", version=1)]
         assert await store.versions_of([InstanceKey("", "slower")]) == {}
 
     async def test_competitors_for_one_version_get_one_winner(self, store: MysqlStore) -> None:
@@ -149,7 +149,7 @@ class TestRaces:
 
         told = [outcome for (outcome,) in outcomes]
         assert told.count(COMMITTED) in {1, 2}  # The first commit was sent twice.
-        assert told.count(Lost(reason=Loss.VERSION, name="i", version=2)) == 21 - told.count(COMMITTED)
+        assert told.count(Conflict(reason=ConflictReason.VERSION, name="i", version=2)) == 21 - told.count(COMMITTED)
         assert len(await store.read_journal("", "i")) == 2
 
 

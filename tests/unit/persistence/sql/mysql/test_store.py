@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("asyncmy", reason="mysql: the driver asyncmy is not installed")
 
 from holdfast.errors import StoreError
-from holdfast.model.commit import COMMITTED, Committed, Failed, Loss, Lost
+from holdfast.model.commit import COMMITTED, Committed, Conflict, ConflictReason, Failed
 from holdfast.model.guard import idempotency_key
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.stored import InstanceKey
@@ -200,7 +200,7 @@ class TestExperiments:
             )
 
         assert event == [COMMITTED]
-        assert timeout == [Lost(reason=Loss.VERSION, name="i", version=2)]
+        assert timeout == [Conflict(reason=ConflictReason.VERSION, name="i", version=2)]
         async with store.claim(["default"], 10) as claim:
             assert [row.id for row in claim.rows] == [
                 timer.id
@@ -218,8 +218,8 @@ class TestExperiments:
                 ]
             )
 
-        async def timeouts() -> list[Committed | Lost | Failed]:
-            outcomes: list[Committed | Lost | Failed] = []
+        async def timeouts() -> list[Committed | Conflict | Failed]:
+            outcomes: list[Committed | Conflict | Failed] = []
             while True:
                 async with store.claim(["default"], 32) as claim:
                     if not claim.rows:
@@ -232,8 +232,8 @@ class TestExperiments:
                 late = [row.id for row, one in zip(claim.rows, told, strict=True) if one != COMMITTED]
                 await store.commit([settlement("", work_dropped=tuple(late))])
 
-        async def events() -> list[Committed | Lost | Failed]:
-            outcomes: list[Committed | Lost | Failed] = []
+        async def events() -> list[Committed | Conflict | Failed]:
+            outcomes: list[Committed | Conflict | Failed] = []
             for start in range(0, len(names), 32):
                 outcomes += await another.commit(
                     [

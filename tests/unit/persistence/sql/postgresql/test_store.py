@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.errors import StoreClosed
-from holdfast.model.commit import COMMITTED, Commit, Failed, Loss, Lost
+from holdfast.model.commit import COMMITTED, Commit, Conflict, ConflictReason, Failed
 from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.listing import InstanceFilter, InstanceQuery
 from holdfast.model.stored import BookmarkRef, InstanceKey
@@ -154,7 +154,7 @@ async def test_a_poison_burst_is_explained(store: PostgresStore) -> None:
 async def test_rows_added_by_a_batch_are_not_visible_within_it(store: PostgresStore) -> None:
     batch = [commit_of(instance("a"), work_added=(work("", id="w"),)), settlement("", work_consumed=("w",))]
 
-    assert await store.commit(batch) == [COMMITTED, Lost(reason=Loss.WORK, name="w")]
+    assert await store.commit(batch) == [COMMITTED, Conflict(reason=ConflictReason.WORK, name="w")]
 
 
 async def test_a_slot_is_released_and_taken_in_one_batch(store: PostgresStore) -> None:
@@ -182,7 +182,7 @@ async def test_a_commit_waits_for_the_claim_of_its_row(
         if consumed:
             await claim.commit([commit_of(instance("theirs"), work_consumed=("w",))])
 
-    assert await ours == [Lost(reason=Loss.WORK, name="w") if consumed else COMMITTED]
+    assert await ours == [Conflict(reason=ConflictReason.WORK, name="w") if consumed else COMMITTED]
 
 
 async def test_unconsumed_rows_stay_with_their_claim_in_this_process(store: PostgresStore) -> None:
@@ -277,7 +277,7 @@ async def test_guards_are_checked_first_for_a_while_after_a_refusal(store: Postg
 
     outcomes = await store.commit([commit_of(instance("taken")), commit_of(instance("free"))])
 
-    assert [type(outcome) for outcome in outcomes] == [Lost, type(COMMITTED)]
+    assert [type(outcome) for outcome in outcomes] == [Conflict, type(COMMITTED)]
     doubt = committer._cautious
     assert doubt > 0
     for number in range(doubt):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import InstanceNotFound, KeyReused, StoreError
-from holdfast.model.commit import Loss, Lost
+from holdfast.model.commit import Conflict, ConflictReason
 from holdfast.model.guard import idempotency_key
 from holdfast.model.work import EffectRef, Owner, ScheduleStep
 from holdfast.runtime.commits.jobs.base import DROPPED, Answer, Job
@@ -27,9 +27,9 @@ def result(job: Job) -> Any:
     return job.answer.result()
 
 
-def conflict(job: Job, reason: Loss, **fields: Any) -> list[tuple[Any, ...]]:
+def conflict(job: Job, reason: ConflictReason, **fields: Any) -> list[tuple[Any, ...]]:
     retries = RecordedRetries()
-    job.on_conflict(Lost(reason=reason, **fields), retries)
+    job.on_conflict(Conflict(reason=reason, **fields), retries)
     return retries.calls
 
 
@@ -75,7 +75,7 @@ def test_a_job_of_a_row_calls_back_once(error: Exception | None) -> None:
 async def test_a_version_conflict_is_retried() -> None:
     job = Job(KEY, consumes_work="w")
 
-    assert conflict(job, Loss.VERSION) == [("again", job)]
+    assert conflict(job, ConflictReason.VERSION) == [("again", job)]
     assert job.answer is not None
     assert not job.answer.done()
 
@@ -83,20 +83,20 @@ async def test_a_version_conflict_is_retried() -> None:
 async def test_a_used_key_gives_the_instance_that_holds_it() -> None:
     job = Job(KEY, guards=(GUARD,))
 
-    assert conflict(job, Loss.KEY, name=GUARD.name, holder="other") == []
+    assert conflict(job, ConflictReason.KEY, name=GUARD.name, holder="other") == []
     assert result(job) == Answer(existing="other")
 
 
 async def test_the_work_row_of_a_used_key_is_deleted() -> None:
     job = Job(KEY, guards=(GUARD,), consumes_work="w")
 
-    assert conflict(job, Loss.KEY, name=GUARD.name, holder="other") == [("delete_row", job)]
+    assert conflict(job, ConflictReason.KEY, name=GUARD.name, holder="other") == [("delete_row", job)]
 
 
 async def test_a_key_with_another_body_is_refused() -> None:
     job = Job(KEY, guards=(GUARD,))
 
-    assert conflict(job, Loss.KEY, name=GUARD.name, holder="other", other_request=True) == []
+    assert conflict(job, ConflictReason.KEY, name=GUARD.name, holder="other", other_request=True) == []
     with pytest.raises(KeyReused):
         result(job)
 
@@ -104,13 +104,13 @@ async def test_a_key_with_another_body_is_refused() -> None:
 async def test_the_key_of_another_job_of_the_burst_is_retried() -> None:
     job = Job(KEY)
 
-    assert conflict(job, Loss.KEY, name=GUARD.name, holder="other") == [("again", job)]
+    assert conflict(job, ConflictReason.KEY, name=GUARD.name, holder="other") == [("again", job)]
 
 
 async def test_a_taken_slot_is_an_error_that_names_the_holder() -> None:
     job = Job(KEY)
 
-    assert conflict(job, Loss.SLOT, holder="other") == []
+    assert conflict(job, ConflictReason.SLOT, holder="other") == []
     with pytest.raises(StoreError, match="Instance other holds the slot that instance i needs"):
         result(job)
 
@@ -134,13 +134,13 @@ def with_schedule() -> Job:
 @pytest.mark.parametrize(
     ("make", "reason", "name"),
     [
-        (lambda: Job(KEY, consumes_work="w"), Loss.WORK, "w"),
-        (with_inbox, Loss.INBOX, "s"),
-        (with_schedule, Loss.SCHEDULE, "daily"),
-        (with_effect, Loss.EFFECT, "3"),
+        (lambda: Job(KEY, consumes_work="w"), ConflictReason.WORK, "w"),
+        (with_inbox, ConflictReason.INBOX, "s"),
+        (with_schedule, ConflictReason.SCHEDULE, "daily"),
+        (with_effect, ConflictReason.EFFECT, "3"),
     ],
 )
-async def test_a_row_that_another_commit_consumed_drops_the_job(make: Any, reason: Loss, name: str) -> None:
+async def test_a_row_that_another_commit_consumed_drops_the_job(make: Any, reason: ConflictReason, name: str) -> None:
     job = make()
 
     assert conflict(job, reason, name=name) == []
@@ -150,14 +150,16 @@ async def test_a_row_that_another_commit_consumed_drops_the_job(make: Any, reaso
 @pytest.mark.parametrize(
     ("make", "reason", "name"),
     [
-        (lambda: Job(KEY, consumes_work="w"), Loss.WORK, "other"),
-        (with_inbox, Loss.INBOX, "other"),
-        (lambda: Job(KEY), Loss.SCHEDULE, "daily"),
-        (with_effect, Loss.EFFECT, "4"),
-        (lambda: Job(KEY), Loss.EFFECT, "3"),
+        (lambda: Job(KEY, consumes_work="w"), ConflictReason.WORK, "other"),
+        (with_inbox, ConflictReason.INBOX, "other"),
+        (lambda: Job(KEY), ConflictReason.SCHEDULE, "daily"),
+        (with_effect, ConflictReason.EFFECT, "4"),
+        (lambda: Job(KEY), ConflictReason.EFFECT, "3"),
     ],
 )
-async def test_the_row_of_another_job_of_the_burst_retries_the_job(make: Any, reason: Loss, name: str) -> None:
+async def test_the_row_of_another_job_of_the_burst_retries_the_job(
+    make: Any, reason: ConflictReason, name: str
+) -> None:
     job = make()
 
     assert conflict(job, reason, name=name) == [("again", job)]

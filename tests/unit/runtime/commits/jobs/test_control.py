@@ -10,7 +10,7 @@ from holdfast import Context, Status, Workflow, activity
 from holdfast.activities import Event, Sequence, SetVariable, Try, WriteLine
 from holdfast.errors import InstanceAtRest, InstanceNotFound, PlaceTaken, StoreError
 from holdfast.execution.segment import Limits, run_segment
-from holdfast.model.commit import Loss, Lost
+from holdfast.model.commit import Conflict, ConflictReason
 from holdfast.runtime.commits.jobs.base import DROPPED
 from holdfast.runtime.commits.jobs.control import TERMINATED, CancelJob, ContinueJob, RetryJob
 from tests.support.commit_pipeline import KEY, RecordedRetries, begun
@@ -92,7 +92,7 @@ async def test_other_failures_of_a_cancel_are_errors() -> None:
 
 async def test_a_cancel_row_that_was_consumed_elsewhere_drops_the_job() -> None:
     job = CancelJob(KEY, "parent", consumes_work="w")
-    job.on_conflict(Lost(reason=Loss.WORK, name="w"), RecordedRetries())
+    job.on_conflict(Conflict(reason=ConflictReason.WORK, name="w"), RecordedRetries())
 
     assert job.answer is not None
     assert job.answer.result() is DROPPED
@@ -117,7 +117,7 @@ async def test_retry_of_a_finished_instance_is_an_error() -> None:
 
 async def test_a_retry_whose_slot_is_taken_names_the_holder() -> None:
     job, retries = RetryJob(KEY), RecordedRetries()
-    job.on_conflict(Lost(reason=Loss.SLOT, holder="other"), retries)
+    job.on_conflict(Conflict(reason=ConflictReason.SLOT, holder="other"), retries)
 
     assert retries.calls == []
     assert job.answer is not None

@@ -14,7 +14,7 @@ from holdfast.execution import delivery
 from holdfast.execution.effect_failure import failure
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.execution.segment import Limits, run_segment
-from holdfast.model.commit import Loss, Lost
+from holdfast.model.commit import Conflict, ConflictReason
 from holdfast.model.instance import JournalEvent
 from holdfast.model.work import EffectRef, Owner
 from holdfast.runtime.commits.dead_letters import PROCESS_DIED, letter
@@ -132,7 +132,7 @@ async def test_a_result_resolves_the_incident_of_the_held_effect() -> None:
 async def test_a_conflict_on_its_row_makes_the_result_late() -> None:
     (live, ref), retries = paying(), RecordedRetries()
     job = EffectJob(KEY, ref, DONE)
-    job.on_conflict(Lost(reason=Loss.EFFECT, name=str(ref.execution)), retries)
+    job.on_conflict(Conflict(reason=ConflictReason.EFFECT, name=str(ref.execution)), retries)
 
     assert retries.calls == [("again", job)]
     assert job.apply(live)
@@ -141,8 +141,10 @@ async def test_a_conflict_on_its_row_makes_the_result_late() -> None:
     assert events(live, JournalEvent.RESULT_DROPPED) == [{"execution": ref.execution, "attempt": 1}]
 
 
-@pytest.mark.parametrize("loss", [Lost(reason=Loss.EFFECT, name="99"), Lost(reason=Loss.VERSION)])
-async def test_other_conflicts_do_not(loss: Lost) -> None:
+@pytest.mark.parametrize(
+    "loss", [Conflict(reason=ConflictReason.EFFECT, name="99"), Conflict(reason=ConflictReason.VERSION)]
+)
+async def test_other_conflicts_do_not(loss: Conflict) -> None:
     (_, ref), retries = paying(), RecordedRetries()
     job = EffectJob(KEY, ref, DONE)
     job.on_conflict(loss, retries)

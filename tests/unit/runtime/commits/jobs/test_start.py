@@ -9,7 +9,7 @@ import pytest
 from holdfast import Holdfast, Status, Workflow
 from holdfast.activities import Event, Sequence
 from holdfast.errors import InvalidInput, UnstorableText
-from holdfast.model.commit import Loss, Lost
+from holdfast.model.commit import Conflict, ConflictReason
 from holdfast.model.definition import InputDeclaration
 from holdfast.model.stored import InstanceKey
 from holdfast.runtime.commits.jobs.base import Answer
@@ -33,9 +33,9 @@ def start(**given: Any) -> Start:
     return Start(**{"key": KEY, "plan": ENGINE.plan(ORDER), "content": "c", "inputs": {"amount": 7}, **given})
 
 
-def conflict(job: StartJob, reason: Loss, **fields: Any) -> list[tuple[Any, ...]]:
+def conflict(job: StartJob, reason: ConflictReason, **fields: Any) -> list[tuple[Any, ...]]:
     retries = RecordedRetries()
-    job.on_conflict(Lost(reason=reason, **fields), retries)
+    job.on_conflict(Conflict(reason=reason, **fields), retries)
     return retries.calls
 
 
@@ -112,32 +112,32 @@ async def test_a_pending_start_runs_nothing_and_adds_the_row_that_begins_it() ->
 async def test_an_existing_instance_is_the_answer() -> None:
     job = StartJob(start())
 
-    assert conflict(job, Loss.EXISTS) == []
+    assert conflict(job, ConflictReason.EXISTS) == []
     assert existing(job) == "i"
 
 
 async def test_the_holder_of_the_slot_is_the_answer() -> None:
     job = StartJob(start())
 
-    assert conflict(job, Loss.SLOT, holder="other") == []
+    assert conflict(job, ConflictReason.SLOT, holder="other") == []
     assert existing(job) == "other"
 
 
 async def test_a_version_conflict_is_retried() -> None:
     job = StartJob(start())
 
-    assert conflict(job, Loss.VERSION) == [("again", job)]
+    assert conflict(job, ConflictReason.VERSION) == [("again", job)]
 
 
 async def test_the_row_of_a_start_that_exists_is_deleted() -> None:
     job = StartJob(start(), consumes_work="w")
 
-    assert conflict(job, Loss.EXISTS) == [("delete_row", job)]
+    assert conflict(job, ConflictReason.EXISTS) == [("delete_row", job)]
 
 
 async def test_a_waiting_parent_is_notified_that_its_child_was_refused() -> None:
     job = StartJob(start(parent_id="parent#b3"), consumes_work="w")
-    ((option, told),) = conflict(job, Loss.SLOT, holder="other")
+    ((option, told),) = conflict(job, ConflictReason.SLOT, holder="other")
 
     assert (option, existing(job)) == ("submit", "other")
     assert isinstance(told, ResumeJob)
@@ -152,7 +152,7 @@ async def test_a_child_that_exists_itself_was_not_refused() -> None:
     """An earlier claim of the row started it."""
     job = StartJob(start(parent_id="parent#b3"), consumes_work="w")
 
-    assert conflict(job, Loss.EXISTS) == [("delete_row", job)]
+    assert conflict(job, ConflictReason.EXISTS) == [("delete_row", job)]
 
 
 def test_the_parent_and_its_bookmark() -> None:
