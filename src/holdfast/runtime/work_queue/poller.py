@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Container, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Container, Coroutine, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import partial
 from time import thread_time
@@ -141,7 +142,7 @@ class Poller:
 
     def _in_background(self, row: WorkRow, work: Coroutine[Any, Any, None]) -> None:
         """Run queries for a row. Its instance counts as in hand meanwhile."""
-        key = InstanceKey(row.tenant, row.instance_id or "")
+        key = _instance_of(row)
         self._instances.hold(key)
         task = asyncio.get_running_loop().create_task(work)
         self._pending.add(task)
@@ -196,19 +197,39 @@ class Poller:
         limit = self._size.rows
         # Rows in hand stay in the table until their commit. Locking them here would block that commit.
         skip = self.in_hand - self._locked
-        async with self._store.claim(self.queues, limit, lacking=self._plans.lacking, without=skip) as claim:
-            rows = [row for row in claim.rows if row_key(row) not in self.in_hand]
-            self._plans.saw_epoch(claim.epoch)
-            self.in_hand.update(map(row_key, rows))
-            if len(rows) == limit and len(self._claims) < CLAIMS_MAX:
-                self._start_claim().add_done_callback(self._second_claim_ended)
-            if rows and telemetry.wants("work.taken"):
-                await self._emit_taken(rows)
-            now, later = self._divide(rows)
-            await self._run_claimed(now, claim)
-        for row in later:
-            self._begin(row)
+        with ExitStack() as stack:
+            async with self._store.claim(self.queues, limit, lacking=self._plans.lacking, without=skip) as claim:
+                rows = [row for row in claim.rows if row_key(row) not in self.in_hand]
+                self._plans.saw_epoch(claim.epoch)
+                self.in_hand.update(map(row_key, rows))
+                if len(rows) == limit and len(self._claims) < CLAIMS_MAX:
+                    self._start_claim().add_done_callback(self._second_claim_ended)
+                if rows and telemetry.wants("work.taken"):
+                    await self._emit_taken(rows)
+                now, later = self._divide(rows)
+                stack.enter_context(self._begin_later(later))
+                await self._run_claimed(now, claim)
         return len(rows)
+
+    @contextmanager
+    def _begin_later(self, rows: list[WorkRow]) -> Iterator[None]:
+        """Begin these rows after the claim; their instances count as in hand from now on. If the claim fails, the rows stay
+        in the table."""
+        keys = [_instance_of(row) for row in rows]
+        for key in keys:
+            self._instances.hold(key)
+        try:
+            yield
+        except BaseException:
+            for row in rows:
+                self.in_hand.discard(row_key(row))
+            raise
+        else:
+            for row in rows:
+                self._begin(row)
+        finally:
+            for key in keys:
+                self._instances.release(key)
 
     async def _run_claimed(self, jobs: list[Job], claim: Claim) -> None:
         locked = [(job.key.tenant, job.consumes_work) for job in jobs if job.consumes_work is not None]
@@ -229,9 +250,7 @@ class Poller:
         """Jobs to run inside the claim; and rows that need queries or whose instance is in hand."""
         now, later = list[Job](), list[WorkRow]()
         for row in rows:
-            inside = row.kind not in self._needs_queries and self._runner.may_run(
-                InstanceKey(row.tenant, row.instance_id or "")
-            )
+            inside = row.kind not in self._needs_queries and self._runner.may_run(_instance_of(row))
             job = job_of(row) if inside else None
             if job is None:
                 later.append(row)
@@ -300,3 +319,8 @@ class Poller:
                 await self._letters.bury(replace(row, attempts=attempts), dead_letters.ATTEMPTS, str(error))
         finally:
             self.in_hand.discard(row_key(row))
+
+
+def _instance_of(row: WorkRow) -> InstanceKey:
+    """The instance of a row; rows without an instance share an empty id."""
+    return InstanceKey(row.tenant, row.instance_id or "")

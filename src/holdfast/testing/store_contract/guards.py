@@ -111,7 +111,7 @@ class GuardContract(ContractBase):
         await self._only_these_exist(store, tenant, starts, winners)
         for start, (outcome,) in zip(starts, outcomes, strict=True):
             if start not in winners:
-                assert isinstance(outcome, Conflict)
+                assert isinstance(outcome, Conflict), outcome
                 assert outcome.reason in {ConflictReason.KEY, ConflictReason.SLOT}
                 assert outcome.holder in {_id(winner) for winner in winners}
 

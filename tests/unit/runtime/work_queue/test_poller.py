@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import Workflow, expr
+from holdfast import Status, Workflow, expr
 from holdfast.activities import Event, Sequence, SetOutput
 from holdfast.errors import DefinitionError, HoldfastError, PayloadRefused, StoreUnavailable
+from holdfast.model.values import TypeRegistry
 from holdfast.model.work import WorkKind, WorkRow
 from holdfast.runtime.commits import dead_letters, work_rows
 from holdfast.runtime.work_queue import poller as poller_module
@@ -174,3 +175,62 @@ async def test_an_outage_leaves_the_row_as_it_is(memory: MemoryNode) -> None:
     await take(memory, row)
 
     assert await stored(memory, timedelta(0)) == [row]
+
+
+async def test_the_instance_of_a_claimed_start_is_in_hand_before_its_claim_ends(
+    memory: MemoryNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A caller that settles the child of its instance waits for it, also in the moment in which the claim has the start row."""
+    parts, seen = memory.components, list[bool]()
+    row = work_rows.application_start(
+        "",
+        "child",
+        "waits",
+        {},
+        types=TypeRegistry(),
+        content="",
+        correlation_id=None,
+        name=None,
+        now=memory.clock.now(),
+    )
+    await memory.runtime.definitions.deploy(waiting)
+    await memory.store.enqueue([row])
+    run = parts.poller._runner.run
+
+    async def observed(*given: Any) -> None:
+        seen.append(parts.in_hand.has(memory.runtime.key("child")))
+        await run(*given)
+
+    monkeypatch.setattr(parts.poller._runner, "run", observed)
+    await parts.poller.take_due()
+
+    assert seen == [True]
+    assert (await memory.runtime.settle("child")).status is Status.SUSPENDED
+
+
+async def test_rows_of_a_claim_that_fails_may_be_claimed_again(
+    memory: MemoryNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = memory.components
+    row = work_rows.application_start(
+        "",
+        "child",
+        "waits",
+        {},
+        types=TypeRegistry(),
+        content="",
+        correlation_id=None,
+        name=None,
+        now=memory.clock.now(),
+    )
+    await memory.store.enqueue([row])
+
+    async def fails(*_: Any) -> None:
+        raise StoreUnavailable("The connection was lost.")
+
+    monkeypatch.setattr(parts.poller._runner, "run", fails)
+    with pytest.raises(StoreUnavailable):
+        await parts.poller.take_due()
+
+    assert row_key(row) not in parts.poller.in_hand
+    assert not parts.in_hand.has(memory.runtime.key("child"))
