@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -35,7 +36,7 @@ def lazy_exports(
             return names()
         home = homes().get(name)
         if home is None:
-            _point_to(name, see_also)
+            _point_to(module, name, see_also)
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         found = getattr(import_module(home), name)
         setattr(sys.modules[module], name, found)  # the next access does not call this function
@@ -47,8 +48,9 @@ def lazy_exports(
     return load, names
 
 
-def _point_to(name: str, modules: Iterable[str]) -> None:
-    if name.startswith("_"):
+def _point_to(package: str, name: str, modules: Iterable[str]) -> None:
+    """Raise an `ImportError` for a name that another module exports. Submodules of the package are imported as usual."""
+    if name.startswith("_") or find_spec(f"{package}.{name}") is not None:
         return
     for module in modules:
         if name in dir(import_module(module)):

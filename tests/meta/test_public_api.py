@@ -174,3 +174,12 @@ def test_a_name_of_another_public_module_says_where_it_is() -> None:
     with pytest.raises(ImportError, match=r"'DispatchDefinition' is in holdfast\.api"):
         getattr(holdfast, "DispatchDefinition")  # noqa: B009 - a type checker would refuse the attribute
     assert not hasattr(holdfast, "Nothing")
+
+
+@pytest.mark.parametrize("module", ["dispatch", "errors", "testing", "activities", "authoring", "engine"])
+def test_a_module_is_imported_from_its_package(module: str) -> None:
+    """In a process that has imported nothing else: the hint at moved names must not hide a submodule."""
+    program = f"from holdfast import {module}; print({module}.__name__)"
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert shown.stdout.strip() == f"holdfast.{module}"
