@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -30,23 +31,20 @@ def bookmark_rows(
     was, name = correlation_key(before.correlation_id), live.id
     becomes = correlation_key(live.correlation_id) if moved else was
     burned, added, dropped, timers = [], [], [], []
-    tasks = False
-    for key, item in old.items():
-        gone = key not in new
-        if gone or moved:
-            if item.kind in STORED_KINDS:
-                burned.append(BookmarkRef(bookmark_key(item), was, seq_of(key)))
-            if item.due is not None and (gone or migrated) and (timer := timer_id(name, key)) not in consumed.work:
-                dropped.append(timer)
-        tasks = tasks or bool(item.metadata)
-    for key, item in new.items():
-        fresh = key not in old
-        if fresh or moved:
-            if item.kind in STORED_KINDS:
-                added.append(_bookmark(tenant, live, item, now, becomes))
-            if item.due is not None and (fresh or migrated):
-                timers.append(_timer(tenant, name, item, now, content))
-        tasks = tasks or bool(item.metadata)
+    taken = frozenset(consumed.work)
+    # Set operations on the keys: a commit that changes a few of thousands of bookmarks must not visit each of them.
+    for key in old if moved else _missing(old, new):
+        item, gone = old[key], key not in new
+        if item.kind in STORED_KINDS:
+            burned.append(BookmarkRef(bookmark_key(item), was, seq_of(key)))
+        if item.due is not None and (gone or migrated) and (timer := timer_id(name, key)) not in taken:
+            dropped.append(timer)
+    for key in new if moved else _missing(new, old):
+        item, fresh = new[key], key not in old
+        if item.kind in STORED_KINDS:
+            added.append(_bookmark(tenant, live, item, now, becomes))
+        if item.due is not None and (fresh or migrated):
+            timers.append(_timer(tenant, name, item, now, content))
     rows: dict[str, Any] = {}
     if burned:
         rows["bookmarks_burned"] = tuple(burned)
@@ -56,9 +54,23 @@ def bookmark_rows(
         rows["work_dropped"] = tuple(dropped)
     if timers:
         rows["work_added"] = tuple(timers)
-    if tasks and (records := tuple(task_records(tenant, live, before, consumed, now))):
+    if (_has_metadata(old) or _has_metadata(new)) and (
+        records := tuple(task_records(tenant, live, before, consumed, now))
+    ):
         rows["records"] = records
     return rows
+
+
+def _missing(of: dict[str, Bookmark], others: dict[str, Bookmark]) -> Iterable[str]:
+    """Keys that the others do not have, in their order."""
+    if not others:
+        return of
+    found = of.keys() - others.keys()
+    return found if len(found) < 2 else sorted(found, key=seq_of)
+
+
+def _has_metadata(marks: dict[str, Bookmark]) -> bool:
+    return any(mark.metadata for mark in marks.values())
 
 
 def _bookmark(tenant: str, live: LiveInstance, item: Bookmark, now: datetime, correlation: int) -> BookmarkRow:
@@ -82,13 +94,11 @@ def _timer(tenant: str, instance_id: str, item: Bookmark, now: datetime, content
 
 def orphans(live: LiveInstance, before: Baseline, consumed: Consumed) -> list[str]:
     """Ids of children to cancel: they have not ended, and no bookmark waits for them any more."""
+    old, ended = before.bookmarks, frozenset(consumed.bookmarks)
     left = [
-        child_of(mark)
-        for mark in before.bookmarks.values()
-        if mark.kind is _CHILD
-        and mark.id not in live.bookmarks
-        and mark.id not in consumed.bookmarks
-        and "child" in mark.payload
+        child_of(old[key])
+        for key in _missing(old, live.bookmarks)
+        if old[key].kind is _CHILD and key not in ended and "child" in old[key].payload
     ]
     return left + live.orphans if live.orphans else left
 

@@ -56,11 +56,7 @@ def start_id(child_id: str) -> str:
 
 
 def start(tenant: str, live: LiveInstance, wanted: ChildStart, now: datetime) -> WorkRow:
-    marks = live.bookmarks.values()
-    bookmark = next(
-        (item.id for item in marks if item.kind is BookmarkKind.CHILD and item.execution_id == wanted.execution_id),
-        None,
-    )
+    bookmark = _child_bookmark(live, wanted.execution_id)
     request = StartRequest(
         reference=wanted.reference,
         input=values.encode(wanted.input, live.plan.types),
@@ -80,6 +76,16 @@ def start(tenant: str, live: LiveInstance, wanted: ChildStart, now: datetime) ->
         created=now,
         payload=_pack(request),
     )
+
+
+def _child_bookmark(live: LiveInstance, execution_id: int) -> str | None:
+    """The bookmark at which an execution waits for its child. Found through the waiting activation: a parent with
+    thousands of children must not search all its bookmarks for each of them."""
+    waiter = live.waiters.get(execution_id)
+    for key in (waiter.bookmarks if waiter is not None else None) or ():
+        if (mark := live.bookmarks.get(key)) is not None and mark.kind is BookmarkKind.CHILD:
+            return key
+    return None
 
 
 def application_start(
