@@ -280,6 +280,10 @@ class PublishResult(Struct, frozen=True, kw_only=True):
     triggers: int
     live_instances: int
     """Live instances of earlier versions; they keep their version."""
+    consumers_updated: list[str] = []
+    """Definitions that use this workflow as an activity and were published again with it."""
+    consumers_refused: dict[str, str] = {}
+    """Definitions that could not be published again, with the reason."""
 
 
 class Receipt(Struct, frozen=True, kw_only=True):

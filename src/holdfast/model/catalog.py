@@ -52,6 +52,9 @@ class VersionDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
     labels: tuple[str, ...] = ()
     folder: str = ""
     usable_as_activity: bool = False
+    uses: tuple[str, ...] | None = None
+    """Ids of the workflows that a published version holds as activities; None if unknown: a draft, or a version of an
+    earlier release."""
 
     @classmethod
     def of(cls, definition: Definition, source: Source) -> VersionDetails:

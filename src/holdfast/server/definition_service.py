@@ -71,6 +71,8 @@ class DefinitionService:
             summary=await views.summary(self._server, published.version),
             triggers=published.triggers,
             live_instances=published.live_instances,
+            consumers_updated=list(published.consumers_updated),
+            consumers_refused=dict(published.consumers_refused),
         )
 
     async def retract(self, definition_id: str) -> DefinitionSummary:

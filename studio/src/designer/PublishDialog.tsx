@@ -24,6 +24,8 @@ const t = defineMessages("publish", {
   done: "Published version {version}",
   move: "Migrate instances",
   doneTriggers: "Published version {version}. {triggers|trigger|triggers} active.",
+  updated: "{n|workflow that uses|workflows that use} it published again.",
+  refused: "{id} still uses the earlier version: {why}",
 });
 
 interface PublishProps {
@@ -57,10 +59,15 @@ export function PublishDialog({ id, name, problems, flush, onShow, onClose }: Pu
           label: t("move"),
           run: () => void navigate({ to: "/alterations", search: { definition: id, version: String(version) } }),
         };
+        const done = t(result.triggers > 0 ? "doneTriggers" : "done", { version, triggers: result.triggers });
+        const updated = result.consumers_updated.length;
         toast.done(
-          t(result.triggers > 0 ? "doneTriggers" : "done", { version, triggers: result.triggers }),
+          updated > 0 ? `${done} ${t("updated", { n: updated })}` : done,
           live.data && can("operations:write") ? move : undefined,
         );
+        for (const [consumer, why] of Object.entries(result.consumers_refused)) {
+          toast.failed(new Error(t("refused", { id: consumer, why })));
+        }
         // The workflow may be usable as an activity from now on.
         await invalidate("descriptors");
       }

@@ -17,14 +17,22 @@ from msgspec.structs import replace
 from holdfast import telemetry
 from holdfast.errors import (
     DefinitionNotFound,
+    HoldfastError,
     InvalidDefinition,
     VersionConflict,
 )
 from holdfast.execution.plan import Plan
+from holdfast.management.definitions.consumers import consumers_of
 from holdfast.management.definitions.dry_run import DryRun, refuse
 from holdfast.management.definitions.engine import Engine
 from holdfast.management.definitions.http_routes import check_endpoints, held_routes
-from holdfast.management.definitions.workflow_as_activity import PARTS, WorkflowsAsActivities, bare, embedded
+from holdfast.management.definitions.workflow_as_activity import (
+    PARTS,
+    WorkflowsAsActivities,
+    bare,
+    embedded,
+    parts_of,
+)
 from holdfast.management.schedules import Schedules
 from holdfast.model.catalog import (
     DefinitionContent,
@@ -58,6 +66,10 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     triggers: int
     live_instances: int
     """Live instances of all versions; each stays on its version."""
+    consumers_updated: tuple[str, ...] = ()
+    """Ids of the definitions that use this workflow as an activity and were published again with it."""
+    consumers_refused: Mapping[str, str] = {}
+    """Definitions that could not be published again, with the reason; they keep the earlier version of the workflow."""
 
 
 class Definitions:
@@ -164,7 +176,24 @@ class Definitions:
     async def publish(self, definition_id: str, version: int | None = None) -> Published:
         """Publish a version (default: the latest). A published version is indexed again."""
         async with self._saving:
-            return await self._publish(await self.get(definition_id, Which.LATEST if version is None else version))
+            label = await self.get(definition_id, Which.LATEST if version is None else version)
+            return await self._publish_for_all(label)
+
+    async def _publish_for_all(self, label: DefinitionVersion) -> Published:
+        """Publish, and with `auto_update_consumers` publish the definitions that use the workflow again. A consumer keeps its
+        version number, and its running instances keep their content."""
+        published = await self._publish(label)
+        definition, _ = await self._read(published.version)
+        if not (definition.options.usable_as_activity and definition.options.auto_update_consumers):
+            return published
+        updated, refused = list[str](), dict[str, str]()
+        for consumer in await consumers_of(self._runtime.store, label.tenant, label.definition_id):
+            try:
+                await self._publish(consumer)
+                updated.append(consumer.definition_id)
+            except HoldfastError as refusal:  # The workflow itself is published: report, do not raise.
+                refused[consumer.definition_id] = str(refusal)
+        return replace(published, consumers_updated=tuple(updated), consumers_refused=refused)
 
     async def _publish(self, label: DefinitionVersion) -> Published:
         """Publish. Workflows that the definition uses as activities become part of its content."""
@@ -174,6 +203,8 @@ class Definitions:
         if definition.extra != written.extra:
             made, content = self._made(definition, label.details)
             label = replace(label, content=made.content)
+        uses = tuple(part.id for part in parts_of(definition))
+        label = replace(label, metadata=replace(label.details, uses=uses).encoded())
         rows = self.dry_run.indexed(definition, label)
         async with held_routes(self._runtime, definition, rows):
             refuse(await check_endpoints(self._runtime, definition, rows), definition)
@@ -206,7 +237,7 @@ class Definitions:
             details = _details(definition, document, latest, source)
             label, content = self._made(replace(definition, version=number), details)
             await self._save(label, content, ())
-            return await self._publish(label)
+            return await self._publish_for_all(label)
 
     async def retract(self, definition_id: str) -> bool:
         """Retract the published version: it starts no more instances, and running ones continue. False if none was published."""

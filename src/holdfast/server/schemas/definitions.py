@@ -39,6 +39,12 @@ class PublishResult(Payload):
     summary: DefinitionSummary
     triggers: int
     live_instances: int = Field(description="Live instances of earlier versions; they keep their version.")
+    consumers_updated: list[str] = Field(
+        default=[], description="Definitions that use this workflow as an activity and were published again with it."
+    )
+    consumers_refused: dict[str, str] = Field(
+        default={}, description="Definitions that could not be published again, with the reason."
+    )
 
 
 class RevertRequest(Request):
