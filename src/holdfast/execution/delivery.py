@@ -49,6 +49,7 @@ def start(
     principal: str | None = None,
     trace: str | None = None,
     properties: Mapping[str, Any] | None = None,
+    home: str | None = None,
     pending: bool = False,
 ) -> LiveInstance:
     """Create an instance with its root in the queue.
@@ -74,6 +75,8 @@ def start(
     )
     if properties:
         live.properties = dict(properties)
+    if home is not None:
+        live.home = home
     live.trigger_payload = trigger_payload
     shape = plan.root.shape
     assert shape is not None

@@ -75,6 +75,8 @@ class LiveInstance(Struct, eq=False, weakref=True):
     stopping: str | None = None
     """Cause of the cancellation in progress."""
     outcome: Outcome = None
+    home: str | None = None
+    """Queue of the start, if it named one. Timers and effects of the instance use it too; None is the default queue."""
     properties: Mapping[str, Any] = _NONE
     """Properties set by the starter; not visible to the workflow."""
     trigger_payload: Any = None

@@ -103,3 +103,4 @@ class State(Struct, array_like=True):
     incidents: list[dict[str, Any]] = []
     journal: list[tuple[str, int, int, int, Any]] = []
     """Only if the journal is stored with the state instead of in its own table."""
+    home: str | None = None

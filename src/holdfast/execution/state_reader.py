@@ -229,6 +229,7 @@ def _blank(state: State, plan: Plan, now: Callable[[], int], services: Services)
     )  # fmt: skip
     if isinstance(state.outcome, list):
         live.outcome = tuple(state.outcome)
+    live.home = state.home
     return live
 
 

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from holdfast.model.cluster import NodeRow, NodeState
 from holdfast.model.node_details import NodeDetails, read_details
-from holdfast.model.work import DEFAULT_QUEUE, queue_of
+from holdfast.model.work import queue_of, tenant_of
+from holdfast.runtime.commits.placement import STEP_QUEUE
 from holdfast.runtime.facade import Runtime
 
 OVERDUE_AFTER = timedelta(seconds=30)
@@ -82,9 +83,9 @@ class Nodes:
 
     # -- queues without a node -----------------------------------------------------------------------------------------
 
-    async def unserved(self, queues: Sequence[str] = (DEFAULT_QUEUE,)) -> Sequence[Unserved]:
-        """Queues with overdue work that no live node of this tenant serves; for health and metrics. `queues` are checked
-        beside the queues of waiting steps."""
+    async def unserved(self) -> Sequence[Unserved]:
+        """Queues with overdue work of this tenant that no live node serves: starts, resumes, timers and steps; for health
+        and metrics."""
         runtime = self._runtime
         now = await runtime.store.now()
         # A draining node is alive but takes no work.
@@ -97,9 +98,10 @@ class Nodes:
         for row in await runtime.store.waiting_effects(runtime.tenant, now - OVERDUE_AFTER, 1_000):
             if row.queue and row.queue not in served:
                 waiting[row.queue] = min(row.created, waiting.get(row.queue, row.created))
-        for name in queues:
-            queue = queue_of(runtime.tenant, name)
-            left = None if queue in served else await runtime.store.until_due([queue])
+        for queue in await runtime.store.queues_with_work():
+            if queue in served or queue.startswith(STEP_QUEUE) or tenant_of(queue) != runtime.tenant:
+                continue
+            left = await runtime.store.until_due([queue])
             if left is not None and left <= -OVERDUE_AFTER:
                 waiting[queue] = min(now + left, waiting.get(queue, now + left))
         return [Unserved(queue=queue, since=since) for queue, since in sorted(waiting.items())]

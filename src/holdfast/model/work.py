@@ -18,6 +18,16 @@ def queue_of(tenant: str, queue: str = DEFAULT_QUEUE) -> str:
     return f"{queue}@{tenant}" if tenant else queue
 
 
+def tenant_of(queue: str) -> str:
+    """The tenant of a queue as work rows name it."""
+    return queue.rpartition("@")[2] if "@" in queue else DEFAULT_TENANT
+
+
+def home_queue(tenant: str, home: str | None) -> str:
+    """The queue of an instance's own work: the queue of its start, or the default queue."""
+    return queue_of(tenant, home or DEFAULT_QUEUE)
+
+
 class WorkKind(StrEnum):
     """Kinds of work that the engine enqueues. Stores treat the kind as an opaque text."""
 

@@ -167,6 +167,9 @@ class WorkStore(Protocol):
         """Time until the next row of these queues is due, by the store's clock. Negative if a row is overdue, None if there
         is no row. Called before every claim, so it must be very cheap."""
 
+    async def queues_with_work(self) -> Sequence[str]:
+        """Names of the queues that have rows, due or not, in order. The cost depends on the number of queues, not of rows."""
+
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         """A number that changes with every commit of any process. Returns at once if it differs from `since`, otherwise
         soon after it changes, at the latest after `timeout`. It is a hint: callers also poll for work."""

@@ -43,12 +43,12 @@ async def test_overdue_work_without_a_node_is_reported(memory: MemoryNode) -> No
     now = memory.clock.now()
     rows = [WorkRow(id=name, kind="resume", queue=name, created=now, due=now) for name in ("default", "mail")]
     await memory.store.enqueue(rows)
-    assert await memory.runtime.nodes.unserved(("default", "mail")) == []  # Not late yet.
+    assert await memory.runtime.nodes.unserved() == []  # Not late yet.
 
     memory.clock.advance(OVERDUE_AFTER)
     await memory.node.heartbeat.beat()
 
-    assert await memory.runtime.nodes.unserved(("default", "mail")) == [Unserved(queue="mail", since=now)]
+    assert await memory.runtime.nodes.unserved() == [Unserved(queue="mail", since=now)]
 
 
 async def test_a_draining_node_serves_nothing(memory: MemoryNode) -> None:

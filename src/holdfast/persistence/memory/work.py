@@ -78,6 +78,9 @@ class MemoryWork(MemoryCommits):
         dues = [row.due or row.created for row in self._tables.work.values() if row.queue in queues]
         return min(dues) - self._now() if dues else None
 
+    async def queues_with_work(self) -> Sequence[str]:
+        return sorted({row.queue for row in self._tables.work.values()})
+
     async def put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> None:
         table = self._tables.schedules
         old = {key: row for key, row in table.items() if row.tenant == tenant and row.definition_id == definition_id}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from holdfast.errors import ExecutionError
 from holdfast.model.cron import CRON
 from holdfast.model.work import WorkKind
@@ -62,6 +64,7 @@ class Components:
         self.log = OutageLog(options.name)
         self.calendar = _calendar(env.services)
         self.plans = Plans(env.store, env.plan_of, env.clock.now, env.definitions, env.workshop)
+        self.placement = replace(env.placement, served=frozenset(options.queues))
         self._wire_commits(env, options)
         self._wire_effects(env, options)
         self._wire_stimuli(options)
@@ -78,7 +81,7 @@ class Components:
         self.letters = DeadLetters(self.store, self.membership)
         self.conflicts = Conflicts(self.cache, self.in_hand, self.spent)
         runner = BurstRunner(
-            CommitBuilder(self.membership, env.placement, self.plans),
+            CommitBuilder(self.membership, self.placement, self.plans),
             self.membership,
             self.clock,
             self.services,
@@ -96,7 +99,7 @@ class Components:
             env.pools,
             env.middleware,
             options.cancel_grace,
-            env.placement,
+            self.placement,
             self.membership,
             self.liveness,
             self.lanes,
@@ -200,7 +203,7 @@ class Components:
             options.cluster_limits,
         )
         sender = StepSender(
-            self.store, env.placement, self.cache, self.plans, self.log, BackgroundTasks("a step could not be sent")
+            self.store, self.placement, self.cache, self.plans, self.log, BackgroundTasks("a step could not be sent")
         )
         self.steps = StepWorker(
             self.store,
@@ -210,7 +213,7 @@ class Components:
             self.in_hand,
             self.cache,
             self.plans,
-            env.placement,
+            self.placement,
             sender,
             self.launcher.launch,
             self.running,

@@ -10,7 +10,7 @@ from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import Bookmark, BookmarkKind
 from holdfast.model.stored import BookmarkRef, BookmarkRow, correlation_key
 from holdfast.model.wake_keys import STORED_KINDS, bookmark_key
-from holdfast.model.work import WorkKind, WorkRow, queue_of
+from holdfast.model.work import WorkKind, WorkRow, home_queue
 from holdfast.runtime.commits.task_rows import task_records
 from holdfast.runtime.payload_codec import encode_payload
 
@@ -44,7 +44,7 @@ def bookmark_rows(
         if item.kind in STORED_KINDS:
             added.append(_bookmark(tenant, live, item, now, becomes))
         if item.due is not None and (fresh or migrated):
-            timers.append(_timer(tenant, name, item, now, content))
+            timers.append(_timer(tenant, live, item, now, content))
     rows: dict[str, Any] = {}
     if burned:
         rows["bookmarks_burned"] = tuple(burned)
@@ -78,14 +78,14 @@ def _bookmark(tenant: str, live: LiveInstance, item: Bookmark, now: datetime, co
     return BookmarkRow(live.id, seq_of(item.id), key, item.name, now, tenant, correlation, item.activity_id, payload)
 
 
-def _timer(tenant: str, instance_id: str, item: Bookmark, now: datetime, content: str) -> WorkRow:
+def _timer(tenant: str, live: LiveInstance, item: Bookmark, now: datetime, content: str) -> WorkRow:
     return WorkRow(
         tenant=tenant,
-        id=timer_id(instance_id, item.id),
+        id=timer_id(live.id, item.id),
         kind=WorkKind.TIMER,
-        queue=queue_of(tenant),
+        queue=home_queue(tenant, live.home),
         due=item.due,
-        instance_id=instance_id,
+        instance_id=live.id,
         bookmark_seq=seq_of(item.id),
         created=now,
         content=content,

@@ -24,6 +24,7 @@ from holdfast.model.work import (
     EffectRow,
     WorkKind,
     WorkRow,
+    home_queue,
     queue_of,
 )
 from holdfast.runtime.commits import work_rows
@@ -76,7 +77,9 @@ class CommitBuilder:
             live.new_effects = fresh = _fresh_effects(live)
             added = rows["effects_added"] = tuple([self._effect(tenant, live, item, now) for item in fresh])
             if self._placement.rows and (
-                steps := [step_row(row, content, now, step_priority(live.plan, row)) for row in added if row.queue]
+                steps := [
+                    step_row(row, content, now, step_priority(live.plan, row)) for row in added if row.owner == NO_OWNER
+                ]
             ):
                 rows["work_added"] = (*rows.get("work_added", ()), *steps)
         if live.incidents or before.incidents:
@@ -189,7 +192,7 @@ class CommitBuilder:
                     tenant=tenant,
                     id=continue_id,
                     kind=WorkKind.CONTINUE,
-                    queue=queue_of(tenant),
+                    queue=home_queue(tenant, live.home),
                     instance_id=live.id,
                     created=now,
                     content=content,
@@ -215,7 +218,7 @@ class CommitBuilder:
 
     def _effect(self, tenant: str, live: LiveInstance, request: EffectRequest, now: datetime) -> EffectRow:
         node = live.plan.by_key[request.activity_id]
-        queue = self._placement.queue_of(node)
+        queue, here = self._placement.of(node, live.home)
         begins = now if request.delay is None else now + request.delay
         return EffectRow(
             live.id,
@@ -224,8 +227,8 @@ class CommitBuilder:
             node.definition.type,
             begins,
             request.attempt,
-            self._membership.owner if queue is None else NO_OWNER,
-            "" if queue is None else queue_of(tenant, queue),
+            self._membership.owner if here else NO_OWNER,
+            queue and queue_of(tenant, queue),
             _ON_LOST[node.options.on_lost],
             None if node.timeout is None else begins + node.timeout,
             encode_payload(request.inputs, live.plan.types),

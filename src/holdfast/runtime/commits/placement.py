@@ -32,6 +32,8 @@ class Placement(Struct, frozen=True, kw_only=True):
     """The carrier of steps; None: the work table."""
     transport: Transport | None = None
     """The source of tickets; None: the work table."""
+    served: frozenset[str] = frozenset()
+    """The queues that this node serves."""
 
     @property
     def rows(self) -> bool:
@@ -39,8 +41,29 @@ class Placement(Struct, frozen=True, kw_only=True):
         return self.dispatcher is None
 
     def queue_of(self, node: PlanNode) -> str | None:
+        """The queue that the activity or the node's default names; None is inline."""
         queue = node.options.queue or self.default
         return None if queue == INLINE else queue
+
+    def of(self, node: PlanNode, home: str | None) -> Place:
+        """The place of an effect. An inline effect of an instance that was started on a queue belongs to that queue: it
+        runs here if this node serves the queue, otherwise on a node that does."""
+        queue = self.queue_of(node)
+        if queue is not None:
+            return Place(queue, here=False)
+        return _INLINE if home is None else Place(home, here=home in self.served)
+
+
+class Place(NamedTuple):
+    """Where an effect runs."""
+
+    queue: str
+    """Empty for no queue."""
+    here: bool
+    """Whether this node starts it after the commit that records it."""
+
+
+_INLINE = Place("", here=True)
 
 
 class StepRef(NamedTuple):

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, msgpack
+from msgspec.structs import replace
 
 from holdfast.execution.composite import UNSET
 from holdfast.execution.live import ChildStart, LiveInstance
@@ -18,7 +19,7 @@ from holdfast.model import values
 from holdfast.model.instance import BookmarkKind
 from holdfast.model.requests import EVENT, DispatchInstance, decode_request, encode_request
 from holdfast.model.values import TypeRegistry
-from holdfast.model.work import EffectRow, InboxRow, WorkKind, WorkRow, queue_of
+from holdfast.model.work import EffectRow, InboxRow, WorkKind, WorkRow, home_queue, queue_of
 from holdfast.runtime.payload_codec import encode_payload
 
 
@@ -36,6 +37,8 @@ class StartRequest(Struct, frozen=True, kw_only=True):
     name: str | None = None
     principal: str | None = None
     trace: str | None = None
+    home: str | None = None
+    """The queue of the parent's start: children stay on it."""
 
 
 _pack = msgpack.Encoder().encode
@@ -66,12 +69,13 @@ def start(tenant: str, live: LiveInstance, wanted: ChildStart, now: datetime) ->
         parent_id=live.id if bookmark is None else f"{live.id}#{bookmark}",
         principal=live.principal,
         trace=live.trace,
+        home=live.home,
     )
     return WorkRow(
         tenant=tenant,
         id=start_id(wanted.instance_id),
         kind=WorkKind.START,
-        queue=queue_of(tenant),
+        queue=home_queue(tenant, live.home),
         instance_id=wanted.instance_id,
         created=now,
         payload=_pack(request),
@@ -160,7 +164,8 @@ def _to_parent(tenant: str, live: LiveInstance, row_id: str, now: datetime) -> W
     assert live.parent_id is not None
     parent, bookmark = parent_of(live.parent_id)
     outcome = {"instance_id": live.id, "status": live.status.value, "outputs": outputs_of(live)}
-    return resume(tenant, row_id, parent, bookmark, encode_payload(outcome, live.plan.types), now)
+    row = resume(tenant, row_id, parent, bookmark, encode_payload(outcome, live.plan.types), now)
+    return row if live.home is None else replace(row, queue=home_queue(tenant, live.home))
 
 
 def resume(tenant: str, row_id: str, instance_id: str, bookmark: str, payload: bytes, now: datetime) -> WorkRow:

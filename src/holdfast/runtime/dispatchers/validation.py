@@ -34,9 +34,11 @@ from holdfast.model.requests import (
     DispatchResume,
     DispatchStimulus,
     DispatchTrigger,
+    Request,
 )
 from holdfast.model.stored import ENDED, BookmarkQuery, BookmarkRow, InstanceRow, correlation_key
 from holdfast.model.wake_keys import key_of
+from holdfast.model.work import DEFAULT_QUEUE
 from holdfast.runtime.commits.jobs.dispatch import bookmark_of, checked, payload_of
 from holdfast.runtime.commits.jobs.start import Start
 from holdfast.runtime.commits.work_rows import Stimulus
@@ -71,6 +73,7 @@ async def start_of(host: DispatchHost, request: DispatchDefinition) -> Start:
         principal=request.principal,
         trace=request.trace,
         properties=request.properties,
+        home=home_of(request),
     )
     return replace(asked, complete=asked.checked_inputs())
 
@@ -101,7 +104,13 @@ async def _triggered(host: DispatchHost, request: DispatchTrigger, row: TriggerR
         trigger_payload=data,
         principal=request.principal,
         trace=request.trace,
+        home=home_of(request),
     )
+
+
+def home_of(request: Request) -> str | None:
+    """The queue that the started instance stays on."""
+    return None if request.queue == DEFAULT_QUEUE else request.queue
 
 
 # -- existing instances ------------------------------------------------------------------------------------------------

@@ -99,10 +99,10 @@ class RunningEffects:
             canceled, live.canceled_effects = live.canceled_effects, []
             for execution_id in canceled:
                 self.cancel((key, execution_id), live.stopping or "lost race")
-        queue_of, nodes = self._placement.queue_of, live.plan.by_key
+        place_of, nodes, home = self._placement.of, live.plan.by_key, live.home
         recorded, live.new_effects = live.new_effects, []
         for request in recorded:
-            if queue_of(nodes[request.activity_id]) is None:
+            if place_of(nodes[request.activity_id], home).here:
                 self.run(key, live, request)
 
     def run(self, key: InstanceKey, live: LiveInstance, request: EffectRequest) -> None:

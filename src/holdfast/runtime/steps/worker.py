@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from holdfast.execution.live import LiveInstance
 from holdfast.model.stored import InstanceRow
 from holdfast.model.ticket import Ticket
-from holdfast.model.work import EffectRow
+from holdfast.model.work import NO_OWNER, EffectRow
 from holdfast.ports import Store
 from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.instance_cache import InstanceCache
@@ -98,8 +98,8 @@ class StepWorker:
     # -- sending -------------------------------------------------------------------------------------------------------
 
     def send(self, live: LiveInstance, row: InstanceRow, effects: Sequence[EffectRow]) -> None:
-        """Send the effects of a commit that have a queue; called after the commit."""
-        queued = [effect for effect in effects if effect.queue]
+        """Send the effects of a commit that no node owns yet; called after the commit."""
+        queued = [effect for effect in effects if effect.owner == NO_OWNER]
         if not queued:
             return
         self._capacity.wake()

@@ -39,6 +39,7 @@ class ChildStarts:
             name=request.name,
             principal=request.principal,
             trace=request.trace,
+            home=request.home,
         )
         return StartJob(start, waits=request.wait, consumes_work=row.id, wants_answer=False)
 

@@ -88,6 +88,12 @@ class WorkContract(ContractBase):
         assert (figures.work_ready, figures.work_later) == (2, 1)
         assert figures.oldest_ready == now - timedelta(hours=1)
 
+    async def test_queues_with_work_are_named_once_and_in_order(self, store: Store, tenant: str) -> None:
+        assert await store.queues_with_work() == []
+        await store.enqueue([work(tenant, queue=name, due=FAR_OFF) for name in ("b", "a", "b", "step:c")])
+
+        assert list(await store.queues_with_work()) == ["a", "b", "step:c"]
+
     async def test_until_due_returns_the_time_to_the_next_row(self, store: Store, tenant: str) -> None:
         assert await store.until_due(["default"]) is None
         await store.enqueue(

@@ -101,3 +101,17 @@ def test_the_pause_between_resends_doubles_up_to_a_maximum() -> None:
 
     assert pauses[:3] == [RESEND_AFTER, RESEND_AFTER * 2, RESEND_AFTER * 4]
     assert pauses[-1] == RESEND_PAUSE_MAX
+
+
+@pytest.mark.parametrize(
+    ("queue", "home", "place"),
+    [
+        (None, None, ("", True)),
+        (None, "gpu", ("gpu", True)),
+        (None, "eu", ("eu", False)),
+        ("mail", "gpu", ("mail", False)),
+        ("inline", "eu", ("eu", False)),
+    ],
+)
+def test_an_inline_effect_belongs_to_the_queue_of_its_instance(queue: str | None, home: str | None, place: Any) -> None:
+    assert Placement(served=frozenset({"default", "gpu"})).of(node(queue), home) == place

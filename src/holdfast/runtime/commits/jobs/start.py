@@ -45,6 +45,8 @@ class Start(Struct, frozen=True, kw_only=True):
     principal: str | None = None
     trace: str | None = None
     properties: Mapping[str, Any] = {}
+    home: str | None = None
+    """The queue that the start named; the instance stays on it."""
     complete: dict[str, Any] | None = None
     """Checked inputs, if the caller has checked them already."""
 
@@ -108,6 +110,7 @@ class StartJob(Job):
             principal=start.principal,
             trace=self.trace,
             properties=start.properties,
+            home=start.home,
             pending=pending,
         )
 
