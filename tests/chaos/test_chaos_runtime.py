@@ -35,3 +35,21 @@ async def test_killed_nodes_on_postgresql(fresh_postgres: str) -> None:
 
     assert report.sound, report
     assert report.kills == 3
+
+
+@pytest.mark.parametrize("strategy", ["always", "activity_executed", "periodic:PT0.001S"])
+async def test_killed_nodes_between_the_commits_of_a_strategy(tmp_path: Path, strategy: str) -> None:
+    report = await runtime_chaos(
+        f"sqlite:///{tmp_path / 'chaos.db'}", kills=2, instances=12, resumes=60, strategy=strategy
+    )
+
+    assert report.sound, report
+    assert report.kills == 2
+
+
+@pytest.mark.parametrize("number", range(11, 15))
+async def test_a_node_dies_after_each_commit_that_a_strategy_adds(tmp_path: Path, number: int) -> None:
+    report = await dies_at(f"sqlite:///{tmp_path / 'chaos.db'}", f"commit.done:{number}", strategy="always")
+
+    assert report.sound, report
+    assert report.kills == 1

@@ -63,6 +63,31 @@ def test_an_instance_goes_on_in_other_processes(holdfast: Holdfast, folder: Path
     assert "is finished" in ended.stderr
 
 
+@pytest.mark.parametrize("strategy", ["ActivityExecuting", "ActivityExecuted"])
+def test_an_elsa_document_with_a_commit_strategy_ends(
+    holdfast: Holdfast, folder: Path, root: Path, strategy: str
+) -> None:
+    document = json.loads((root / "examples/05_elsa.json").read_bytes())
+    (folder / "elsa.json").write_text(json.dumps({**document, "options": {"commitStrategyName": strategy}}))
+
+    run = holdfast("run", "elsa.json", *STORE, "--json")
+
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[:2] == ["Elsa says 42", "Liquid says 43"]
+    assert json.loads(run.stdout.splitlines()[-1])["status"] == "finished"
+
+
+def test_an_unknown_commit_strategy_is_refused_with_the_known_ones(holdfast: Holdfast, folder: Path) -> None:
+    document = json.loads((folder / "approval.json").read_text())
+    document["options"] = {**document.get("options", {}), "commit": "often"}
+    (folder / "often.json").write_text(json.dumps(document))
+
+    for command in (("validate", "often.json"), ("run", "often.json"), ("run", "often.json", *STORE)):
+        told = holdfast(*command)
+        assert told.returncode != 0
+        assert "activity_executed, periodic, always" in told.stdout + told.stderr, (command, told)
+
+
 def test_children_of_a_stored_run(holdfast: Holdfast) -> None:
     first = holdfast("run", "parent.json", "--with", "approval.json", *STORE)
     identity = instance_of(first.stderr)

@@ -14,6 +14,7 @@ from holdfast.elsa.reports import Reports
 from holdfast.elsa.round_trip import Json
 from holdfast.elsa.table import Row, camel, snake
 from holdfast.elsa.types import parse_type
+from holdfast.model.commit_strategies import refusal
 from holdfast.model.definition import ActivationStrategy, DefinitionOptions, IncidentStrategy
 from holdfast.model.pointers import pointer
 from holdfast.model.policy import ActivityOptions, JournalRule, MergeMode
@@ -24,7 +25,10 @@ OURS = "holdfast"
 """Key of `customProperties` for data that Elsa has no place for."""
 
 _ACTIVITY_COMMITS = {"CommitAlways": "always", "CommitNever": "never", "Executing": "executing", "Executed": "executed"}
-_WORKFLOW_COMMITS = ("WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "Periodic")
+_WORKFLOW_COMMITS = {
+    name: snake(name)
+    for name in ("WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "Periodic")
+}
 _ACTIVATION = {
     ActivationStrategy.CORRELATED_SINGLETON: "CorrelatedSingletonStrategy",
     ActivationStrategy.SINGLETON: "SingletonStrategy",
@@ -79,7 +83,7 @@ def read_activity_options(
         options,
         can_start=properties.get("canStartWorkflow") is True,
         merge=_read_merge(properties.get("mergeMode")),
-        commit=_ACTIVITY_COMMITS.get(commit, commit) if isinstance(commit, str) and commit else options.commit,
+        commit=_read_commit(commit, _ACTIVITY_COMMITS, reports, pointer(path, "commitStrategyName")) or options.commit,
         journal=journal or options.journal,
     )
 
@@ -109,6 +113,22 @@ def write_activity_options(options: ActivityOptions, row: Row | None, reports: R
             "They are stored in customProperties and restored on re-import; Elsa ignores them.",
         )
     return written
+
+
+def _read_commit(name: Any, elsas: Mapping[str, str], reports: Reports, path: str) -> str | None:
+    """Our name of a commit strategy. A strategy of an Elsa host keeps its name: a plugin may register it."""
+    if not isinstance(name, str) or not name:
+        return None
+    found = elsas.get(name, name)
+    reason = refusal(found)
+    if reason is not None:
+        reports.warning(
+            path,
+            "commit-strategy",
+            reason,
+            f"Elsa's names here are {', '.join(elsas)}. Without a plugin that registers '{name}', the workflow is refused.",
+        )
+    return found
 
 
 def _read_merge(value: Any) -> MergeMode | None:
@@ -199,7 +219,7 @@ def read_definition_options(
             if "ContinueWithIncidents" in str(fields.get("incidentStrategyType"))
             else IncidentStrategy.FAULT
         ),
-        commit=(snake(commit) if commit in _WORKFLOW_COMMITS else commit) if commit else None,
+        commit=_read_commit(commit, _WORKFLOW_COMMITS, reports, "/options/commitStrategyName"),
         journal=journal or own.journal,
         usable_as_activity=fields.get("usableAsActivity") is True,
         activity_category=fields.get("activityCategory") or None,
@@ -227,7 +247,7 @@ def write_definition_options(options: DefinitionOptions) -> tuple[Json, Json]:
     if options.incident == IncidentStrategy.CONTINUE:
         written["incidentStrategyType"] = "ContinueWithIncidentsStrategy"
     if options.commit is not None:
-        elsas = {snake(name): name for name in _WORKFLOW_COMMITS}
+        elsas = {ours: elsa for elsa, ours in _WORKFLOW_COMMITS.items()}
         written["commitStrategyName"] = elsas.get(options.commit, options.commit)
     properties: Json = {}
     own: Json = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from holdfast.activities.http.outbound import OutboundHttp
-from holdfast.engine.arguments import check_store, listed
+from holdfast.engine.arguments import check_store, checked_settings, listed
 from holdfast.engine.host import Host, node_name
 from holdfast.engine.parts import Parts
 from holdfast.engine.standard import GivenPlugin, StandardPlugin
@@ -35,7 +35,6 @@ from holdfast.runtime.effects.pools import EffectPools
 from holdfast.runtime.observability.subscription import Handler, subscribe
 from holdfast.runtime.plans.catalog import DefinitionCatalog
 from holdfast.runtime.service_table import ServiceTable
-from holdfast.settings import load_settings
 
 if TYPE_CHECKING:
     from holdfast.authoring.compiled import WorkflowFunction
@@ -92,7 +91,7 @@ class Holdfast(Parts):
         ordered(registry.middleware)  # Raises for an unknown place now, not with the first workflow.
         if isinstance(store, str):
             settings["store"] = store
-        super().__init__(catalog, registry, load_settings(settings, declared=registry.settings))
+        super().__init__(catalog, registry, checked_settings(settings, registry))
         standard.configure(self.settings)
         self.clock = clock or SystemClock()
         self.services = ServiceTable({**self._own_services(), **self.registry.services})

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import SettingsError
+from holdfast.model.commit_strategies import refusal
+from holdfast.plugins import Registry
+from holdfast.settings import Settings, load_settings
 
 
 def check_store(store: Any) -> None:
@@ -22,6 +25,16 @@ def check_store(store: Any) -> None:
     else:
         return
     raise SettingsError(f"store={store!r} {remedy}")
+
+
+def checked_settings(given: Mapping[str, Any], registry: Registry) -> Settings:
+    """The settings from all sources. Raises `SettingsError` for an unknown commit strategy, before a workflow is compiled."""
+    settings = load_settings(given, declared=registry.settings)
+    name = settings.commit_strategy
+    reason = refusal(name, registry.commit_strategies) if name else None
+    if reason is not None:
+        raise SettingsError(f"commit_strategy={name!r}: {reason} Leave it empty to add no commits.")
+    return settings
 
 
 def listed(name: str, given: Any) -> tuple[Any, ...]:

@@ -151,6 +151,7 @@ class Library:
                 definitions=resolved,
                 middleware=self.registry.middleware,
                 commit_strategies=self.registry.commit_strategies,
+                commit_strategy=self.settings.commit_strategy or None,
                 incident_strategies=self.registry.incident_strategies,
                 activation_strategies=self.registry.activation_strategies,
                 journal=self.settings.journal.value,

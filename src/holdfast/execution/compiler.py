@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from holdfast.errors import CompositionCycle, ExpressionError, InvalidDefinition
 from holdfast.execution.activation_slot import slot_rule
 from holdfast.execution.builder import NodeBuilder, constant
+from holdfast.execution.commit_points import CommitPoints, commit_after
 from holdfast.execution.composite import as_workflow_node, compile_composite, find_workflow
 from holdfast.execution.journal_policy import INCLUDE, rule_of
-from holdfast.execution.pipeline import commit_after, commit_period_ns, commits_around, wrap
+from holdfast.execution.pipeline import wrap
 from holdfast.execution.plan import Done, Node, Plan
 from holdfast.model.definition import ActivityNode, Definition, Expression, IncidentStrategy, Storage, Variable
 from holdfast.model.hashing import content_hash
@@ -49,6 +50,8 @@ class Environment(Struct, frozen=True, kw_only=True):
     middleware: tuple[MiddlewarePlacement, ...] = ()
     flowchart_mode: str = "counter"
     commit_strategies: Mapping[str, CommitRule] = {}
+    commit_strategy: str | None = None
+    """Commit strategy of workflows that name none."""
     incident_strategies: Mapping[str, IncidentRule] = {}
     activation_strategies: Mapping[str, ActivationRule] = {}
     journal: str = INCLUDE
@@ -59,8 +62,6 @@ def compile_plan(definition: Definition, environment: Environment) -> Plan:
     """Raises `InvalidDefinition` with all problems, or `CompositionCycle`."""
     plan = Plan(definition, content_hash(definition), environment.types)
     plan.flowchart_mode = definition.options.flowchart_mode or environment.flowchart_mode
-    plan.commit_period_ns = commit_period_ns(definition.options.commit)
-    plan.commits = plan.commit_period_ns > 0
     compiler = Compiler(plan, environment)
     plan.ends_instance = compiler.incident_rule(definition.options.incident)
     plan.slot = slot_rule(definition, environment.activation_strategies, compiler.problems)
@@ -93,6 +94,9 @@ class Compiler:
         self.handlers = 0
         """Number of exception handlers (of compiled functions) around the node being compiled."""
         self.definition = plan.definition
+        self.commits = CommitPoints(
+            plan, environment.commit_strategies, environment.commit_strategy, self.problems.append
+        )
 
     # -- nodes ---------------------------------------------------------------------------------------------------------
 
@@ -105,8 +109,7 @@ class Compiler:
 
     def place(self, definition: ActivityNode, parent: Node, names: Names, done: Done, path: str) -> Node:
         node = self._new(definition, parent, names)
-        before, after = commits_around(self, definition)
-        self.plan.commits = self.plan.commits or before or after
+        after = self.commits.place(node, path)
         node.done = done = commit_after(done) if after else done
         activity = self.activity_type(definition.type, definition.version)
         if activity is None:
@@ -117,7 +120,7 @@ class Compiler:
             if not getattr(activity, "checks_inputs", False):
                 self._check_names(builder)
             node.op = activity.compile(builder)
-        if after:
+        if after or node.commit_before:
             node.step = None
         if hasattr(node, "op"):
             wrap(self, node)

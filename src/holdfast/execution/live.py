@@ -113,7 +113,9 @@ class LiveInstance(Struct, eq=False, weakref=True):
     """Exception of the last incident, for callers in this process; not part of the state."""
     retrying: Activation | None = None
     commit_wanted: bool = False
-    committed_for: tuple[Node, int] | None = None
+    """A commit strategy requests a commit before the next activity."""
+    committed_entries: int = 0
+    """Number of entries of `journal` that are committed; a durable burst starts with an empty journal."""
     root: Activation = cast("Activation", None)
     cleanup: Activation = cast("Activation", None)
 

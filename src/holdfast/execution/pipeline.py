@@ -1,23 +1,20 @@
-"""Middleware and commit strategies around an activity, composed once when the plan is built.
+"""Middleware around an activity, composed once when the plan is built.
 
 The order for pure activities, from outermost to innermost: `faults`, `commit`, `retry`, `journal`, `inputs`, `invoke`.
 User middleware before `faults` sees a fault as a status; middleware after it sees the exception. `journal`, `inputs`
-and `invoke` are fused into each operation, so middleware placed at any of them wraps all three. An activity without
-middleware and commit strategy has no wrapper.
+and `invoke` are fused into each operation, so middleware placed at any of them wraps all three. `commit` is a check of
+the segment loop (`commit_points`). An activity without middleware has no wrapper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import PluginError
 from holdfast.execution import faults
 from holdfast.execution.activation import FAULTED, RUNNING, Activation
-from holdfast.execution.plan import Done, Node, Op, Outcome
-from holdfast.model.definition import ActivityNode
-from holdfast.model.durations import parse_duration
+from holdfast.execution.plan import Node, Op
 from holdfast.model.instance import Bookmark
 from holdfast.model.scope import Scope
 from holdfast.ports import MiddlewarePlacement, PureMiddleware
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
 
 BUILT_IN = ("faults", "commit", "retry", "journal", "inputs", "invoke")
-
-COMMIT_BEFORE = {"activity_executing": True, "activity_executed": False, "executing": True, "executed": False}
 
 
 class MiddlewareContext:
@@ -69,9 +64,7 @@ class MiddlewareContext:
 
 
 def wrap(compiler: Compiler, node: Node) -> None:
-    """Wrap the node's operation in commits and middleware."""
-    if commits_around(compiler, node.definition)[0]:
-        node.op, node.step = _commit_before(node, node.op), None
+    """Wrap the node's operation in middleware."""
     placed = ordered(compiler.environment.middleware)
     matching = [
         item
@@ -182,51 +175,3 @@ def _complete_on_resume(live: LiveInstance, activation: Activation, bookmark: Bo
 
 def _bind(middleware: PureMiddleware, context: MiddlewareContext, proceed: Callable[[], None]) -> Callable[[], None]:
     return lambda: middleware.around(context, proceed)
-
-
-# -- commit strategies -------------------------------------------------------------------------------------------------
-
-
-def commits_around(compiler: Compiler, definition: ActivityNode) -> tuple[bool, bool]:
-    """Whether to commit before and after this activity. The activity's option takes precedence over the workflow's."""
-    own = definition.options.commit
-    if own == "always":
-        return True, True
-    if own == "never":
-        return False, False
-    name = own or compiler.plan.definition.options.commit
-    custom = compiler.environment.commit_strategies.get(name or "")
-    if custom is not None:
-        return custom(definition)
-    if name is None or name not in COMMIT_BEFORE:
-        return False, False
-    return COMMIT_BEFORE[name], not COMMIT_BEFORE[name]
-
-
-def commit_period_ns(strategy: str | None) -> int:
-    """`periodic` commits every second, `periodic:PT5S` every five."""
-    if strategy is None or not strategy.startswith("periodic"):
-        return 0
-    _, _, period = strategy.partition(":")
-    return int(parse_duration(period or "PT1S") / timedelta(microseconds=1)) * 1_000
-
-
-def commit_after(done: Done) -> Done:
-    def ended(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
-        live.commit_wanted = True
-        done(live, owner, scope, outcome)
-
-    return ended
-
-
-def _commit_before(node: Node, op: Op) -> Op:
-    def committed(live: LiveInstance, owner: Activation, scope: Scope) -> None:
-        if live.committed_for != (node, owner.id):
-            live.committed_for = (node, owner.id)
-            live.commit_wanted = True
-            live.queue.appendleft((node, owner, scope))
-            return
-        live.committed_for = None
-        op(live, owner, scope)
-
-    return committed

@@ -105,6 +105,7 @@ class Node:
     """One activity of the plan."""
 
     __slots__ = (
+        "commit_before",
         "composite",
         "definition",
         "descriptor",
@@ -141,6 +142,8 @@ class Node:
         """Shape of its own variables."""
         self.descriptor: ActivityDescriptor = ActivityDescriptor(type=definition.type)
         self.hooks = Hooks()
+        self.commit_before = False
+        """A commit strategy adds a commit before this activity."""
         self.composite = False
         """A separate workflow: Complete ends here."""
         self.effect: Any = None

@@ -88,24 +88,31 @@ def _loop(live: LiveInstance, limits: Limits) -> Ended:
 
 
 def _loop_with_commits(live: LiveInstance, limits: Limits) -> Ended:
-    """Variant with a check after each activity, used only by plans whose strategy adds commits."""
+    """Variant with a check before each activity, used only by plans whose strategy adds commits.
+
+    It never asks for a commit with an empty queue: the commit of the burst follows anyway.
+    """
     queue = live.queue
-    period = live.plan.commit_period_ns
     activities_end = live.sequence + limits.activities
-    time_end = live.now() + (period or limits.nanoseconds)
+    time_end = live.now() + limits.nanoseconds
+    period = live.plan.commit_period_ns
+    period_end = live.now() + period
     while queue:
+        if live.commit_wanted or (queue[0][0].commit_before and len(live.journal) > live.committed_entries):
+            live.commit_wanted = False
+            return COMMIT
         node, owner, scope = queue.popleft()
         try:
             node.op(live, owner, scope)
         except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
             faults.handle_exception(live, node, owner, scope, error)
-        if live.commit_wanted:
-            live.commit_wanted = False
-            return COMMIT
+        if not queue:
+            break
         if live.sequence - live.waited_at >= limits.runaway:
             stop_runaway(live, node, limits.runaway)
-        elif live.now() >= time_end:
-            return COMMIT if period else CUT
-        elif live.sequence >= activities_end:
+        elif period and live.now() >= period_end:
+            return COMMIT
+        elif live.sequence >= activities_end or live.now() >= time_end:
             return CUT
+    live.commit_wanted = False
     return IDLE

@@ -60,6 +60,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     journal: Annotated[
         JournalMode, Meta(description="Values that the journal records unless the workflow or activity states a mode.")
     ] = JournalMode.INCLUDE
+    commit_strategy: Annotated[
+        str,
+        Meta(
+            description="Commit strategy of workflows that name none, such as `activity_executed`. Empty: no commits are "
+            "added."
+        ),
+    ] = ""
     history: Annotated[
         History,
         Meta(

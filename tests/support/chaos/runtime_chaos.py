@@ -26,7 +26,7 @@ from holdfast.model.instance import BookmarkKind, JournalEvent, Status
 from holdfast.model.listing import InstanceQuery, InstanceSort
 from holdfast.persistence import store_from_url
 from tests.support.chaos.contention import ChaosReport, Crash, Fight
-from tests.support.chaos.runtime_contender import CHARGES, TENANT, node_on, workflow
+from tests.support.chaos.runtime_contender import CHARGES, STRATEGY, TENANT, node_on, workflow
 from tests.support.node import node_of
 
 _PATIENCE = 120.0
@@ -43,8 +43,13 @@ async def runtime_chaos(
     keys: int = 200,
     crash_database: Crash | None = None,
     crashes: int = 0,
+    strategy: str = "",
 ) -> ChaosReport:
-    """Kill so often while at least so many resumes are acknowledged; `crash_database` in between, `crashes` times."""
+    """Kill so often while at least so many resumes are acknowledged; `crash_database` in between, `crashes` times.
+
+    All workers use the commit strategy `strategy`.
+    """
+    os.environ[STRATEGY] = strategy
     await _seed(url, instances)
     with TemporaryDirectory() as folder:
         charges = _charges(Path(folder))
@@ -56,8 +61,9 @@ async def runtime_chaos(
         return await _checked(url, fight, charges)
 
 
-async def dies_at(url: str, fault: str, *, instances: int = 6) -> ChaosReport:
+async def dies_at(url: str, fault: str, *, instances: int = 6, strategy: str = "") -> ChaosReport:
     """One worker dies at a named point of the commit path (`commit.written:40`: the 40th time); another one goes on."""
+    os.environ[STRATEGY] = strategy
     await _seed(url, instances)
     with TemporaryDirectory() as folder:
         charges = _charges(Path(folder))

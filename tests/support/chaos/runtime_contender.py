@@ -34,6 +34,8 @@ AT_ONCE = 16
 TIME_TO_LIVE = timedelta(milliseconds=1500)
 CHARGES = "HOLDFAST_TEST_CHARGES"
 """The file that attempts of the effect are written to."""
+STRATEGY = "HOLDFAST_TEST_COMMIT_STRATEGY"
+"""The commit strategy of all workers; none if it is empty."""
 _NAP = timedelta(milliseconds=1)
 
 
@@ -62,7 +64,7 @@ def workflow() -> Workflow:
 
 
 def engine() -> Holdfast:
-    return Holdfast(entry_points=False, activities=[charge])
+    return Holdfast(entry_points=False, activities=[charge], commit_strategy=os.environ.get(STRATEGY, ""))
 
 
 def node_on(store: Store, name: str) -> ManagedRuntime:

@@ -155,6 +155,36 @@ def test_a_whole_definition() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("elsa", "ours"),
+    [
+        ("WorkflowExecuting", "workflow_executing"),
+        ("WorkflowExecuted", "workflow_executed"),
+        ("ActivityExecuting", "activity_executing"),
+        ("ActivityExecuted", "activity_executed"),
+        ("Periodic", "periodic"),
+    ],
+)
+def test_commit_strategies_of_a_workflow(elsa: str, ours: str) -> None:
+    definition, problems = _read({"definitionId": "d", "options": {"commitStrategyName": elsa}, "root": _line("a")})
+
+    assert definition.options.commit == ours
+    assert problems == []
+
+
+def test_a_commit_strategy_of_an_elsa_host_is_kept_with_a_warning() -> None:
+    line = _line("a", customProperties={"commitStrategyName": "Sometimes"})
+    definition, problems = _read({"definitionId": "d", "options": {"commitStrategyName": "Nightly"}, "root": line})
+
+    assert (definition.options.commit, definition.root.options.commit) == ("Nightly", "Sometimes")
+    assert _found(problems) == [
+        ("/root/customProperties/commitStrategyName", "commit-strategy", Severity.WARNING),
+        ("/options/commitStrategyName", "commit-strategy", Severity.WARNING),
+    ]
+    assert "Known: workflow_executing" in problems[0].message
+    assert "CommitAlways, CommitNever, Executing, Executed" in problems[0].remedy
+
+
 def test_usable_as_activity_at_its_old_place() -> None:
     assert parse_elsa({"definitionId": "d", "usableAsActivity": True, "root": _line("a")}).options.usable_as_activity
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from holdfast.model.checks.survey import Place, Survey, guess
+from holdfast.model.commit_strategies import PERIODIC, refusal
 from holdfast.model.definition import InputDeclaration, OutputDeclaration, Variable
-from holdfast.model.durations import parse_duration
 from holdfast.model.pointers import pointer
 from holdfast.model.policy import JournalRule
 from holdfast.model.problem import Problem
@@ -17,16 +17,6 @@ __all__ = ["check_declarations", "check_own_declarations", "unreachable"]
 
 _FLOWCHART_MODES = ("counter", "token")
 _JOURNAL_MODES = ("include", "exclude", "off")
-_COMMIT_MODES = (
-    "always",
-    "never",
-    "executing",
-    "executed",
-    "activity_executing",
-    "activity_executed",
-    "workflow_executing",
-    "workflow_executed",
-)
 
 Declared = InputDeclaration | OutputDeclaration | Variable
 
@@ -132,13 +122,10 @@ def _check_mode(survey: Survey, mode: str | None, path: str, what: str, known: t
 
 
 def _check_commit(survey: Survey, name: str | None, path: str) -> None:
-    if name is not None and name.startswith("periodic:"):
-        try:
-            parse_duration(name.partition(":")[2])
-        except ValueError as error:
-            survey.error(path, "invalid-duration", f"The commit strategy '{name}' has no period.", str(error))
-        return
-    _check_mode(survey, name, path, "commit strategy", (*_COMMIT_MODES, "periodic", *survey.commit_strategies))
+    reason = None if name is None else refusal(name, survey.commit_strategies)
+    if name is not None and reason is not None:
+        code = "invalid-duration" if name.startswith(PERIODIC) else "unknown-mode"
+        survey.error(path, code, reason, "Plugins can register more strategies.")
 
 
 def _check_journal(survey: Survey, rule: JournalRule, path: str) -> None:

@@ -137,6 +137,7 @@ class Driver:
     def _publish(self) -> None:
         live = self.live
         live.commits += 1
+        live.committed_entries = len(live.journal)
         if telemetry.listeners:
             telemetry.emit(
                 "segment.committed",

@@ -59,8 +59,8 @@ class Inbox:
         self._counts = counts
         self._log = log
         self._new_bookmarks: list[BookmarkRow] = []
-        self._in_hand: set[tuple[str, str]] = set()
-        """Kept stimuli that this node is delivering, by tenant and id."""
+        self._in_hand: dict[tuple[str, str], list[BookmarkRow]] = {}
+        """Kept stimuli that this node is delivering, by tenant and id, with the bookmarks that found them in hand."""
         self._search: asyncio.Task[None] | None = None
 
     async def stop(self) -> None:
@@ -94,7 +94,7 @@ class Inbox:
 
     async def search_bookmark(self, tenant: str, found: Stimulus, kept: Sequence[InboxRow]) -> None:
         """The rows are committed: a bookmark that was committed meanwhile has searched before they were there."""
-        self._in_hand.add((tenant, found.id))
+        self._in_hand[tenant, found.id] = []
         try:
             await self._delivery.deliver(tenant, found, frozenset(), inbox=tuple(item.id for item in kept))
         except ENDED:
@@ -102,7 +102,11 @@ class Inbox:
         except PayloadRefused as error:
             await self._refuse_kept(tenant, found, error)
         finally:
-            self._in_hand.discard((tenant, found.id))
+            self._let_go((tenant, found.id))
+
+    def _let_go(self, in_hand: tuple[str, str]) -> None:
+        """Search again for the bookmarks that found the stimulus in hand: its delivery may have looked before they existed."""
+        self.bookmarks_added(self._in_hand.pop(in_hand))
 
     # -- bookmarks were committed --------------------------------------------------------------------------------------
 
@@ -115,8 +119,11 @@ class Inbox:
 
     def _searched(self, task: asyncio.Task[None]) -> None:
         self._search = None
-        if not task.cancelled() and (error := task.exception()) is not None:
+        if task.cancelled():
+            return
+        if (error := task.exception()) is not None:
             self._log.warning("the inbox could not be read; the sweep reads it again", because=error)
+        self.bookmarks_added(())  # Bookmarks may have been added after the loop of the task had ended.
 
     async def _search_new(self) -> None:
         while self._new_bookmarks:
@@ -137,8 +144,9 @@ class Inbox:
         found = work_rows.read_inbox_row(row)
         in_hand = row.tenant, found.id
         if in_hand in self._in_hand:
+            self._in_hand[in_hand].append(mark)
             return True
-        self._in_hand.add(in_hand)
+        self._in_hand[in_hand] = []
         try:
             payload = work_rows.encoded_input(found)
             taken = await self._delivery.hand_over(mark, found, payload, inbox=_row_ids(found))
@@ -151,7 +159,7 @@ class Inbox:
             await self._refuse_kept(row.tenant, found, error)
             return True
         finally:
-            self._in_hand.discard(in_hand)
+            self._let_go(in_hand)
         if taken:
             self._counts.add("swept" if swept else "delivered", found)
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.engine import Holdfast
+from holdfast.model.commit_strategies import ACTIVITY_STRATEGIES, WORKFLOW_STRATEGIES, known_names
 from holdfast.model.definition import ActivationStrategy, IncidentStrategy
 from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor, OutputDescriptor
 from holdfast.model.policy import MergeMode, OnLost
@@ -180,6 +181,9 @@ _WORDS = {
 }
 
 
+_COMMITS = {**WORKFLOW_STRATEGIES, **ACTIVITY_STRATEGIES}
+
+
 def strategies(engine: Holdfast) -> StrategyList:
     registry = engine.registry
     incidents = dict.fromkeys([*(str(item.value) for item in IncidentStrategy), *registry.incident_strategies])
@@ -189,7 +193,10 @@ def strategies(engine: Holdfast) -> StrategyList:
             for name in [*(str(item.value) for item in ActivationStrategy), *registry.activation_strategies]
         ],
         incident=[_strategy(name) for name in incidents],
-        commit=[_strategy(name) for name in registry.commit_strategies],
+        commit=[
+            StrategyInfo(name=name, display_name=spaced(name), description=_COMMITS.get(name))
+            for name in known_names(registry.commit_strategies)
+        ],
         journal=[_strategy(item.value) for item in JournalMode],
         merge=[_strategy(item.value) for item in MergeMode],
         on_lost=[_strategy(item.value) for item in OnLost],

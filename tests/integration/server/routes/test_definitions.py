@@ -268,6 +268,37 @@ async def test_elsa_documents_come_in_and_go_out(api: Caller, root: Any) -> None
     assert elsa["root"]["type"].startswith("Elsa.")
 
 
+@pytest.mark.parametrize(
+    "strategy", ["WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "Periodic"]
+)
+async def test_an_elsa_document_with_a_commit_strategy_ends(api: Caller, root: Any, strategy: str) -> None:
+    document = json.loads((root / "examples/05_elsa.json").read_bytes())
+    raw = json.dumps({**document, "options": {"commitStrategyName": strategy}}).encode()
+    (file,) = (await imported(api, "elsa.json", raw))["files"]
+    assert file["ok"], file
+    await api.post(f"/api/definitions/{file['id']}/publish")
+
+    ended = await api.post(f"/api/definitions/{file['id']}/execute")
+
+    assert ended["status"] == "finished"
+    assert (await api.get(f"/api/definitions/{file['id']}/export?format=elsa"))["options"][
+        "commitStrategyName"
+    ] == strategy
+
+
+async def test_an_unknown_commit_strategy_is_refused_with_the_known_ones(api: Caller, root: Any) -> None:
+    elsa = json.loads((root / "examples/05_elsa.json").read_bytes())
+    raw = json.dumps({**elsa, "options": {"commitStrategyName": "Sometimes"}}).encode()
+
+    (file,) = (await imported(api, "elsa.json", raw))["files"]
+    published = await api.ask("POST", f"/api/definitions/{file['id']}/publish")
+    checked = await api.post("/api/definitions/validate", {**HELLO, "options": {"commit": "often"}})
+
+    for told in (published.body, checked):
+        assert "activity_executed, periodic, always" in json.dumps(told), told
+    assert published.status >= 400
+
+
 async def imported(api: Caller, name: str, data: bytes) -> Any:
     form = aiohttp.FormData()
     form.add_field("files", data, filename=name)

@@ -87,6 +87,11 @@ async def test_languages_types_and_strategies(api: Caller) -> None:
     assert {"python", "javascript", "liquid"} <= languages
     assert {"string", "datetime", "list"} <= types
     assert [item["name"] for item in strategies["activation"]][:2] == ["always", "singleton"]
+    assert [item["name"] for item in strategies["commit"]] == [
+        "workflow_executing", "workflow_executed", "activity_executing", "activity_executed", "periodic",
+        "always", "never", "executing", "executed",
+    ]  # fmt: skip
+    assert all(item["description"] for item in strategies["commit"])
 
 
 # -- people ------------------------------------------------------------------------------------------------------------

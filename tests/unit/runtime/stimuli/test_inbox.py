@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from holdfast import Status, Workflow, expr
 from holdfast.activities import Event, Sequence as Steps, SetOutput
 from holdfast.model import values
@@ -75,6 +77,53 @@ async def test_a_kept_stimulus_finds_a_bookmark_that_was_committed_meanwhile(mem
     assert (await memory.runtime.read("order")).outputs == {"said": "hello"}
     assert await marks(memory) == []
     assert (await memory.store.stats("")).inbox == 0
+
+
+async def test_a_bookmark_that_is_committed_while_its_stimulus_searches_receives_it(
+    memory: MemoryNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search of the stimulus has found no bookmark, but has not returned when the bookmark searches the inbox."""
+    found, inbox = go(correlation_id="c"), memory.components.inbox
+    rows = await keep(memory, found)
+    searched, go_on = asyncio.Event(), asyncio.Event()
+    oldest = memory.components.matcher.oldest
+
+    async def slow(*given: Any) -> Any:
+        mark = await oldest(*given)
+        searched.set()
+        await go_on.wait()
+        return mark
+
+    with monkeypatch.context() as slowed:
+        slowed.setattr(memory.components.matcher, "oldest", slow)
+        searching = asyncio.create_task(inbox.search_bookmark("", found, rows))
+        await searched.wait()
+        await memory.runtime.start(waiting, instance_id="order", correlation_id="c")
+        assert inbox._search is not None
+        await inbox._search
+        go_on.set()
+        await searching
+
+    async with asyncio.timeout(WITHIN):
+        assert (await memory.runtime.wait_at_rest("order")).outputs == {"said": "hello"}
+    assert memory.components.router.counts.get("swept", 0) == 0
+
+
+async def test_a_bookmark_that_is_added_as_the_last_search_ends_is_searched(memory: MemoryNode) -> None:
+    """The task of the search has ended, but its callback has not run yet."""
+    inbox = memory.components.inbox
+    await memory.runtime.start(waiting, instance_id="order", correlation_id="c")
+    (mark,) = await marks(memory)
+    ended = asyncio.create_task(asyncio.sleep(0))
+    await ended
+    await keep(memory, go(correlation_id="c"))
+
+    inbox._search = ended
+    inbox.bookmarks_added([mark])
+    inbox._searched(ended)
+
+    async with asyncio.timeout(WITHIN):
+        assert (await memory.runtime.wait_at_rest("order")).outputs == {"said": "hello"}
 
 
 async def test_the_sweep_delivers_what_a_dead_node_left(memory: MemoryNode) -> None:
