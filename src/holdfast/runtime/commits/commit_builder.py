@@ -215,7 +215,7 @@ class CommitBuilder:
 
     def _effect(self, tenant: str, live: LiveInstance, request: EffectRequest, now: datetime) -> EffectRow:
         node = live.plan.by_key[request.activity_id]
-        queue = self._placement.queue_of(node)
+        queue = None if request.held else self._placement.queue_of(node)
         begins = now if request.delay is None else now + request.delay
         return EffectRow(
             live.id,
@@ -224,7 +224,7 @@ class CommitBuilder:
             node.definition.type,
             begins,
             request.attempt,
-            self._membership.owner if queue is None else NO_OWNER,
+            self._membership.owner if queue is None and not request.held else NO_OWNER,
             "" if queue is None else queue_of(tenant, queue),
             _ON_LOST[node.options.on_lost],
             None if node.timeout is None else begins + node.timeout,

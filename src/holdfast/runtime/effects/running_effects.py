@@ -102,7 +102,7 @@ class RunningEffects:
         queue_of, nodes = self._placement.queue_of, live.plan.by_key
         recorded, live.new_effects = live.new_effects, []
         for request in recorded:
-            if queue_of(nodes[request.activity_id]) is None:
+            if not request.held and queue_of(nodes[request.activity_id]) is None:
                 self.run(key, live, request)
 
     def run(self, key: InstanceKey, live: LiveInstance, request: EffectRequest) -> None:
