@@ -48,6 +48,8 @@ def cancel_kids(live: LiveInstance, activation: Activation) -> None:
 def _release(live: LiveInstance, activation: Activation) -> None:
     activation.status = CANCELED
     live.waiters.pop(activation.id, None)
+    if live.interrupted:
+        forget_interrupted(live, activation)
     if activation.bookmarks:
         forget_bookmarks(live, activation)
     if live.effects.pop(activation.id, None) is not None:
@@ -65,6 +67,11 @@ def forget_bookmarks(live: LiveInstance, activation: Activation) -> None:
     children = activation.node.hooks.children
     if children is not None:
         live.orphans.extend(children(live, activation))
+
+
+def forget_interrupted(live: LiveInstance, activation: Activation) -> None:
+    """Forget the interrupted effects of a scope that ends: nothing will retry it."""
+    live.interrupted = {at: kept for at, kept in live.interrupted.items() if at != activation.id}
 
 
 def withdraw(live: LiveInstance, owners: Iterable[Activation]) -> None:

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from holdfast.errors import (
     ActivityTimeout,
     BookmarkNotFound,
-    ExecutionError,
     InstanceAtRest,
     PayloadRefused,
     UnknownValueType,
 )
-from holdfast.execution import cancellation, faults, operator_actions
+from holdfast.execution import cancellation, faults, interruption, operator_actions
 from holdfast.execution.activation import Activation
+from holdfast.execution.effect_failure import RemoteError
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import REJECTED, Plan
 from holdfast.execution.record import EffectFailure, Record
@@ -188,7 +188,7 @@ def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payloa
         operator_actions.start_attempt(live, activation)
         return
     if bookmark.kind is _TIMEOUT:
-        cancellation.cancel_kids(live, activation)
+        interruption.interrupt_kids(live, activation)
         faults.fault(live, activation, ActivityTimeout(activation.node.key, str(bookmark.payload)))
         return
     woken = activation.node.hooks.resume
@@ -230,16 +230,6 @@ def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: R
     except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
         faults.fault(live, activation, error)
     return True
-
-
-class RemoteError(ExecutionError):
-    """Failure in another process whose exception could not be transferred; only the names are known."""
-
-    def __init__(self, failure: EffectFailure) -> None:
-        self.type_name = failure.type
-        self.names = (failure.type, *failure.bases)
-        self.source = failure.source
-        super().__init__(failure.message)
 
 
 # -- whole instance ----------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.errors import ActivityTimeout
+from holdfast.errors import ActivityTimeout, ExecutionError
 from holdfast.execution.faults import error_names, source_of, type_name
 from holdfast.execution.record import EffectFailure
 
@@ -18,3 +18,13 @@ def failure(error: BaseException) -> EffectFailure:
         cause="timeout" if isinstance(error, ActivityTimeout) else "fault",
         error=error,
     )
+
+
+class RemoteError(ExecutionError):
+    """Failure in another process whose exception could not be transferred; only the names are known."""
+
+    def __init__(self, failure: EffectFailure) -> None:
+        self.type_name = failure.type
+        self.names = (failure.type, *failure.bases)
+        self.source = failure.source
+        super().__init__(failure.message)

@@ -66,14 +66,19 @@ def fault(live: LiveInstance, activation: Activation, error: BaseException) -> N
         if handler is not None and not ancestor.status and handler(live, ancestor, activation, error):
             return
         ancestor = ancestor.owner
+    add_incident(live, activation, error)
+    if top is live.cleanup:
+        # Work under `cleanup` is not retried: continue with the remaining finalizers.
+        end_finalizer(live)
+
+
+def add_incident(live: LiveInstance, activation: Activation, error: BaseException) -> None:
+    """Add the incident of a failure that no handler catches."""
     incident = incident_of(live, activation, error)
     live.incidents.append(incident)
     live.error = error
     if live.plan.ends_instance(incident):
         live.fault_pending = True
-    if top is live.cleanup:
-        # Work under `cleanup` is not retried: continue with the remaining finalizers.
-        end_finalizer(live)
 
 
 # -- retry -------------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from holdfast.errors import PureActivityWaited
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.context import RecordingContext
+from holdfast.execution.interruption import continue_interrupted
 from holdfast.execution.invoke import (
     AS_THEY_ARE,
     EffectCall,
@@ -147,6 +148,8 @@ def _effect(builder: NodeBuilder, activity: Any) -> Op:
 
     def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
         given = evaluate_all(inputs, scope)
+        if live.interrupted and continue_interrupted(live, node, owner, (scope, scope), {"inputs": given}):
+            return
         activation = live.activate(node, owner, scope)
         activation.data = {"inputs": given}
         live.record_effect(activation, given)

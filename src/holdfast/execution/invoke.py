@@ -17,6 +17,7 @@ from holdfast.execution import cancellation, faults
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.context import ChildRef, Facts, RecordingContext
+from holdfast.execution.interruption import continue_interrupted
 from holdfast.execution.journal import captured, masked
 from holdfast.execution.plan import Done, Node, Op, Outcome
 from holdfast.execution.record import ALL_CHILDREN, Record, ScheduledChild, argument_data
@@ -139,6 +140,8 @@ class ObjectActivity:
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             given = evaluate_all(inputs, scope)
+            if live.interrupted and self._continue(live, owner, scope, given):
+                return
             activation = live.activate(node, owner, scope, open_scope(scope))
             activation.data = {"inputs": given, "state": {}, "waiting": [], "scheduled": 0}
             if given:
@@ -146,6 +149,11 @@ class ObjectActivity:
             self.call(live, activation, "execute", None)
 
         return op
+
+    def _continue(self, live: LiveInstance, owner: Activation, scope: Scope, given: dict[str, Any]) -> bool:
+        """Continue an interrupted effect, from `execute`. False if there is none."""
+        data = {"inputs": given, "state": {}, "waiting": [], "scheduled": 0, "call": ["execute", argument_data(None)]}
+        return self.is_effect and continue_interrupted(live, self.node, owner, (scope, self.open(scope)), data)
 
     def call(self, live: LiveInstance, activation: Activation, method: str, argument: Any) -> None:
         """Run a method of the activity: at once if it is pure, otherwise as an effect."""

@@ -17,10 +17,10 @@ from weakref import proxy
 from msgspec import Struct, field
 
 from holdfast.execution.activation import COMPLETED, Activation
-from holdfast.execution.cancellation import cancel_kids, forget_bookmarks
+from holdfast.execution.cancellation import cancel_kids, forget_bookmarks, forget_interrupted
 from holdfast.execution.journal import COMPLETED as ENDED, STARTED, RawEntry, masked
 from holdfast.execution.plan import Node, Outcome, Plan
-from holdfast.execution.record import EffectRequest, NewBookmark
+from holdfast.execution.record import EffectRequest, Interrupted, NewBookmark
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, JournalEvent, Status, moment
 from holdfast.model.replies import HttpReply
@@ -34,6 +34,7 @@ _TIMEOUT = BookmarkKind.TIMEOUT
 
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
+_NOT_INTERRUPTED: Mapping[int, tuple[Interrupted, ...]] = MappingProxyType({})
 
 
 class LiveInstance(Struct, eq=False, weakref=True):
@@ -105,6 +106,8 @@ class LiveInstance(Struct, eq=False, weakref=True):
     results: dict[str, dict[str, Any]] = {}
     spare_outputs: Mapping[str, Any] = _NONE
     compensations: tuple[Compensation, ...] = ()
+    interrupted: Mapping[int, tuple[Interrupted, ...]] = _NOT_INTERRUPTED
+    """Effects without a result when their scope failed, by the execution id of that scope."""
     moved_to: str | None = None
     """Content hash that this burst has migrated the instance to."""
     leftovers: tuple[Activation, ...] = ()
@@ -182,7 +185,12 @@ class LiveInstance(Struct, eq=False, weakref=True):
         n = self.sequence = self.sequence + 1
         activation = self.adopt(Activation(n, node, owner, outer, outer if scope is None else scope))
         if self.retrying is not None and self.retrying.node is node:
-            activation.attempt, self.retrying = self.retrying.attempt, None
+            activation.attempt = self.retrying.attempt
+            if self.interrupted:
+                self.interrupted = {
+                    activation.id if at == self.retrying.id else at: kept for at, kept in self.interrupted.items()
+                }
+            self.retrying = None
         if node.timeout is not None:
             self.arm_timeout(activation, node.timeout)
         # The start time equals the end of the previous activity: reuse it, because reading the clock costs time.
@@ -205,6 +213,8 @@ class LiveInstance(Struct, eq=False, weakref=True):
         if activation.status:
             return
         activation.status = COMPLETED
+        if self.interrupted:
+            forget_interrupted(self, activation)
         if activation.kids:
             cancel_kids(self, activation)
         if self.waiters and self.waiters.pop(activation.id, None) is not None:
@@ -271,10 +281,11 @@ class LiveInstance(Struct, eq=False, weakref=True):
         method: str = "execute",
         argument: Any = None,
         delay: timedelta | None = None,
+        held: bool = False,
     ) -> None:
         """Add the effect to this segment's commit. It starts after the commit, never before."""
         node, n, attempt = activation.node, activation.id, activation.attempt
-        request = self.effects[n] = EffectRequest(n, node.key, attempt, inputs, method, argument, delay)
+        request = self.effects[n] = EffectRequest(n, node.key, attempt, inputs, method, argument, delay, held)
         self.waiters[n] = activation
         self.new_effects.append(request)
         self.waited_at = self.sequence

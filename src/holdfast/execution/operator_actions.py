@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from holdfast.errors import ExecutionError, InstanceAtRest
-from holdfast.execution import cancellation, faults
+from holdfast.execution import cancellation, faults, interruption
 from holdfast.execution.activation import FAULTED, RUNNING, Activation
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Outcome
@@ -43,11 +43,24 @@ def retry(live: LiveInstance, failed_ones: Iterable[Activation], inputs: Mapping
             check_editable(live, activation, inputs)
     _wake(live, chosen)
     for activation in chosen:
+        _notify(live, activation)
+        if activation.status != FAULTED:
+            continue  # An ancestor has a result without it, and has canceled it.
         if inputs is None:
             start_attempt(live, activation)
         else:
             rerun(live, activation, inputs)
     return len(chosen)
+
+
+def _notify(live: LiveInstance, activation: Activation) -> None:
+    """Tell the ancestors that a failed descendant is retried."""
+    above = activation.owner
+    while above is not None and activation.status == FAULTED:
+        retried = above.node.hooks.retried
+        if retried is not None:
+            retried(live, above, activation)
+        above = above.owner
 
 
 def _wake(live: LiveInstance, healed: list[Activation]) -> None:
@@ -71,7 +84,7 @@ def start_attempt(live: LiveInstance, activation: Activation) -> None:
         method, argument = activation.data.get("call") or ["execute", {"value": None}]
         live.record_effect(activation, activation.data["inputs"], method=method, argument=argument_of(argument))
         return
-    cancellation.cancel_kids(live, activation)
+    interruption.interrupt_kids(live, activation)
     cancellation.withdraw(live, [activation])
     if owner is None:
         begin(live)

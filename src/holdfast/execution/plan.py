@@ -59,6 +59,7 @@ class Hooks:
         "receives",
         "result",
         "resume",
+        "retried",
         "schedule",
         "stop",
     )
@@ -79,6 +80,8 @@ class Hooks:
         """Handle the failure of a descendant. True means the hook has handled it and completes or cancels the
         activation.
         """
+        self.retried: Callable[[LiveInstance, Activation, Activation], None] | None = None
+        """An operator retries this failed descendant."""
         self.kid_canceled: Callable[[LiveInstance, Activation, Activation], None] | None = None
         self.explain: Callable[[LiveInstance, Activation], list[str]] | None = None
         """Explain what the activation waits for when nothing can resume the instance."""

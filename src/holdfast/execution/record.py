@@ -70,6 +70,19 @@ class EffectRequest(Struct):
     """Argument of a callback: the payload of a bookmark or the result of a child."""
     delay: timedelta | None = None
     """Delay before the queue delivers it. The row stores the due time; the state does not."""
+    held: bool = False
+    """It does not start until an operator recovers it. The row has no owner; the state does not store this."""
+
+
+class Interrupted(Struct, frozen=True):
+    """An effect that had no result when its scope failed."""
+
+    execution_id: int
+    activity_id: str
+    attempt: int
+    inputs: dict[str, Any]
+    ran: bool
+    """It was running, so its outcome is unknown. Otherwise its last attempt failed."""
 
 
 def argument_data(argument: Any) -> dict[str, Any]:

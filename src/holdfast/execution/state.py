@@ -104,3 +104,5 @@ class State(Struct, array_like=True):
     journal: list[tuple[str, int, int, int, Any]] = []
     """Only if the journal is stored with the state instead of in its own table."""
     home: str | None = None
+    interrupted: list[tuple[int, int, str, int, Any, bool]] = []
+    """Failed scope, execution, activity, attempt, inputs, whether it ran."""

@@ -15,7 +15,7 @@ from holdfast.execution.heap import read_heap
 from holdfast.execution.lazy_values import LazyScope, LazyValue
 from holdfast.execution.live import ChildStart, Compensation, LiveInstance
 from holdfast.execution.plan import Plan
-from holdfast.execution.record import EffectRequest, argument_of
+from holdfast.execution.record import EffectRequest, Interrupted, argument_of
 from holdfast.execution.state import ActivationState, BookmarkState, EffectState, ScopeState, State
 from holdfast.execution.state_writer import references, slots
 from holdfast.model import values
@@ -68,7 +68,7 @@ class _Reader:
             self._read_bookmarks(state.bookmarks)
         if state.effects:
             self._read_effects(state.effects)
-        if state.child_starts or state.compensations or state.incidents or state.journal:
+        if state.child_starts or state.compensations or state.incidents or state.journal or state.interrupted:
             self._read_rare(state)
         self._read_values(state)
 
@@ -196,6 +196,10 @@ class _Reader:
             for execution_id, name, key, scope in state.compensations
         )
         live.incidents = [msgspec.convert(item, Incident) for item in state.incidents]
+        kept: dict[int, tuple[Interrupted, ...]] = {}
+        for scope, n, key, attempt, inputs, ran in state.interrupted:
+            kept[scope] = (*kept.get(scope, ()), Interrupted(n, key, attempt, self.value(inputs), ran))
+        live.interrupted = kept
         live.journal = [
             (JournalEvent(event), index, n, at, self.value(data)) for event, index, n, at, data in state.journal
         ]

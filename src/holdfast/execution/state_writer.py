@@ -64,7 +64,7 @@ class _Writer(Struct, eq=False):
         has_rest = (
             self.frames or live.results or live.spare_outputs or live.published or live.properties
             or live.child_starts or live.compensations or live.incidents or live.trigger_payload is not None
-            or live.home is not None
+            or live.home is not None or live.interrupted
         )  # fmt: skip
         if not has_rest and not live.bookmarks and not live.effects and not live.queue:
             return begin
@@ -76,11 +76,16 @@ class _Writer(Struct, eq=False):
         return (*begin, marks, queue, effects, *self._rest()) if has_rest else (*begin, marks, queue, effects)
 
     def _rest(self) -> Array:
-        """Fields that most states do not have, from `trigger_payload` on."""
+        """Fields that most states do not have, from `trigger_payload` on. The journal is not written."""
         live, value = self.live, self.value
         starts = [self.child_start(item) for item in live.child_starts]
         compensations = [
             (item.execution_id, item.name, item.node.key, self.scope(item.scope)) for item in live.compensations
+        ]
+        interrupted = [
+            (scope, item.execution_id, item.activity_id, item.attempt, value(item.inputs), item.ran)
+            for scope, found in live.interrupted.items()
+            for item in found
         ]
         rest: Array = (
             value(live.trigger_payload),
@@ -93,7 +98,8 @@ class _Writer(Struct, eq=False):
             compensations,
             [msgspec.to_builtins(item) for item in live.incidents],
         )
-        return rest if live.home is None else (*rest, [], live.home)
+        rare = (live.home, interrupted)
+        return (*rest, [], *rare) if any(rare) else rest
 
     def heap(self) -> dict[str, Any]:
         return write_heap(self.frames, self.types, references(self.live.plan), trusting=self.trusting)

@@ -75,6 +75,10 @@ class Bookmark(Struct, frozen=True, omit_defaults=True):
     metadata: Mapping[str, Any] = {}
 
 
+LOST = "lost"
+"""Type of the incident for a held effect."""
+
+
 class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A fault, stored with the instance until it is resolved."""
 

@@ -14,7 +14,7 @@ from holdfast import Holdfast, RunResult, Status
 from holdfast.activities.code.attempt import matches
 from holdfast.authoring.compiled import workflow
 from holdfast.authoring.primitives import sleep
-from holdfast.execution.delivery import RemoteError
+from holdfast.execution.effect_failure import RemoteError
 from holdfast.execution.heap import UnstorableValue, read_heap, write_heap
 from holdfast.execution.record import EffectFailure
 from holdfast.model.values import TypeRegistry

@@ -23,6 +23,7 @@ from holdfast.execution.cancellation import cancel_kids, withdraw
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import RESULT, make_function
 from holdfast.execution.heap.tracebacks import prepend_entry, without_package_frames
+from holdfast.execution.interruption import interrupt_kids
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
 from holdfast.model.instance import JournalEvent
@@ -155,7 +156,7 @@ class AttemptNode:
             return self._replace(live, activation, failed, other)
         if taken is None and (self.last is None or phase == FINALLY):
             return False
-        self._end_parts(live, activation)
+        self._end_parts(live, activation, retryable=taken is None)
         if taken is None:
             self._wait_for_finally(live, activation, error)
             return True
@@ -186,20 +187,21 @@ class AttemptNode:
 
     def _replace(self, live: LiveInstance, activation: Activation, failed: Activation, other: BaseException) -> bool:
         other.__traceback__ = without_package_frames(other.__traceback__)
-        self._end_parts(live, activation)
+        self._end_parts(live, activation, retryable=True)
         if self.last is not None:
             self._wait_for_finally(live, activation, other)
         else:
             faults.fault(live, activation, other)
         return True
 
-    def _end_parts(self, live: LiveInstance, activation: Activation) -> None:
+    def _end_parts(self, live: LiveInstance, activation: Activation, *, retryable: bool) -> None:
+        """End the parts that run. `retryable`: the statement fails as a whole, so a retry runs it again."""
         for item in activation.descendants():
             attempt = attempt_of(item)
             if attempt is not None:
                 attempt.forget(item)
         self.forget(activation)
-        cancel_kids(live, activation)
+        (interrupt_kids if retryable else cancel_kids)(live, activation)
         withdraw(live, [activation])
         activation.flags = 0
 

@@ -9,9 +9,10 @@ from holdfast.activities.code.flow import block_of, frame_of, slot_of
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import children, field, output, port
 from holdfast.errors import ActivityFault
+from holdfast.execution import faults
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
-from holdfast.execution.cancellation import cancel, cancel_kids, withdraw
+from holdfast.execution.cancellation import cancel_kids, withdraw
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape
 from holdfast.execution.journal import COMPLETED
@@ -60,7 +61,8 @@ class Branch(Activity, pure=True, container=True, category="Code", icon="git-bra
 class Gather(Activity, pure=True, container=True, category="Code", icon="columns", browsable=False):
     """Runs calls concurrently, at most `limit` at a time, and returns their results in the order of the calls.
 
-    The first failure cancels the other calls and is raised.
+    The first failure is raised. A handler that catches it cancels the other calls. If no handler catches it, the calls
+    that run end, and their results are kept for the retry.
     """
 
     calls: Any = field(evaluated=False)
@@ -137,7 +139,10 @@ def branch_scope(node: Node, scope: Scope, number: int, arguments: Mapping[str, 
 
 
 class _Branches:
-    """data = [next call to start, number of ended calls, concurrency limit, calls that a failure canceled]"""
+    """data = [next call to start, number of ended calls, concurrency limit, calls held back, failed calls, late calls]
+
+    The last three are missing until a call fails. Late calls are those of `first` that ended after a failure.
+    """
 
     def __init__(self, builder: NodeBuilder, *, first: bool = False) -> None:
         self.node = builder.node
@@ -147,6 +152,7 @@ class _Branches:
         self.slot = slot_of(builder, "results")
         self.put = builder.output("result")
         self.node.hooks.fault = self.fault
+        self.node.hooks.retried = self.retried
         self.branches = [
             self._branch(builder, number, item)
             for number, item in enumerate(builder.definition.ports.get("branches", ()))
@@ -169,11 +175,13 @@ class _Branches:
             self.finish(live, activation, [])
 
     def start(self, live: LiveInstance, owner: Activation) -> None:
-        """Start calls up to the limit. Calls canceled by a failure restart first if the failed call is retried."""
+        """Start calls up to the limit, first those that a failure held back. While a failed call waits for its retry, no
+        call starts.
+        """
         data, many = owner.data, len(owner.scope[self.slot][0])
-        while data[0] - len(again := self.canceled(owner)) - data[1] < data[2]:
-            if again:
-                self.begin(live, owner, again.pop(0))
+        while not self.failed(owner) and data[0] - len(held := self.held_back(owner)) - data[1] < data[2]:
+            if held:
+                self.begin(live, owner, held.pop(0))
             elif data[0] < many:
                 data[0] += 1
                 self.begin(live, owner, data[0] - 1)
@@ -181,8 +189,13 @@ class _Branches:
                 return
 
     @staticmethod
-    def canceled(owner: Activation) -> list[int]:
+    def held_back(owner: Activation) -> list[int]:
         found: list[int] = owner.data[3] if len(owner.data) > 3 else []
+        return found
+
+    @staticmethod
+    def failed(owner: Activation) -> list[int]:
+        found: list[int] = owner.data[4] if len(owner.data) > 4 else []
         return found
 
     def begin(self, live: LiveInstance, owner: Activation, number: int) -> None:
@@ -194,20 +207,31 @@ class _Branches:
         if owner.status:
             return
         names = scope[1].names
-        value = scope[names[VALUE]]
+        value, number = scope[names[VALUE]], scope[names[NUMBER]]
         value = None if value is UNSET else value
-        if self.first:
-            cancel_kids(live, owner)
-            withdraw(live, [owner])
-            self.finish(live, owner, value)
-            return
         calls, results = owner.scope[self.slot]
-        results[scope[names[NUMBER]]] = value
+        if number in self.failed(owner):
+            self.failed(owner).remove(number)
+        if self.first:
+            results[number] = value
+            late = owner.data[5] if len(owner.data) > 5 else []
+            if self.failed(owner):  # The failure was first. The retry takes this result.
+                late.append(number)
+            else:
+                self.win(live, owner, results[late[0]] if late else value)
+            return
+        results[number] = value
         owner.data[1] += 1
         if owner.data[1] == len(calls):
             self.finish(live, owner, results)
         else:
             self.start(live, owner)
+
+    def win(self, live: LiveInstance, owner: Activation, value: Any) -> None:
+        """End `first` with this value; the other calls have lost."""
+        cancel_kids(live, owner)
+        withdraw(live, [owner])
+        self.finish(live, owner, value)
 
     def finish(self, live: LiveInstance, owner: Activation, value: Any) -> None:
         owner.scope[self.slot] = UNSET
@@ -215,19 +239,39 @@ class _Branches:
         live.complete(owner)
 
     def fault(self, live: LiveInstance, activation: Activation, failed: Activation, error: BaseException) -> bool:
-        """Cancel the other calls and pass the failure on.
+        """Pass the first failure on. If a handler takes it, the handler cancels this activation with all its calls.
 
-        The canceled calls restart if the failed call succeeds on retry.
+        Otherwise an operator decides, and the calls that run are not interrupted: what an effect has done outside is
+        known only from its result (rule H3). Calls that have not begun are held back until the retry. A
+        further failure does not reach the handlers; it is an incident.
         """
-        branch: Activation = failed
+        others, number = self.failed(activation), self.number_of(activation, failed)
+        waiting = [scope[scope[1].names[NUMBER]] for _, owner, scope in live.queue if owner is activation]
+        withdraw(live, [activation])
+        held = sorted({*self.held_back(activation), *waiting})
+        late = activation.data[5] if len(activation.data) > 5 else []
+        activation.data = [*activation.data[:3], held, [*others, *({number} - {*others})], late]
+        if not {*others} - {number}:
+            return False
+        faults.add_incident(live, failed, error)
+        return True
+
+    def retried(self, live: LiveInstance, activation: Activation, again: Activation) -> None:
+        number = self.number_of(activation, again)
+        if number not in self.failed(activation):
+            return
+        self.failed(activation).remove(number)
+        late = activation.data[5]
+        if late and not self.failed(activation):
+            self.win(live, activation, activation.scope[self.slot][1][late[0]])
+        else:
+            self.start(live, activation)
+
+    @staticmethod
+    def number_of(activation: Activation, below: Activation) -> int:
+        """Number of the call that this descendant belongs to."""
+        branch = below
         while branch.owner is not None and branch.owner is not activation:
             branch = branch.owner
-        others = [kid for kid in (activation.kids or {}).values() if kid is not branch]
-        scopes = [kid.outer for kid in others] + [scope for _, owner, scope in live.queue if owner is activation]
-        for kid in others:
-            cancel(live, kid, notify=False)
-        withdraw(live, [activation])
-        if not self.first and scopes:
-            numbers = [scope[scope[1].names[NUMBER]] for scope in scopes]
-            activation.data = [*activation.data[:3], sorted({*self.canceled(activation), *numbers})]
-        return False
+        number: int = branch.outer[branch.outer[1].names[NUMBER]]
+        return number

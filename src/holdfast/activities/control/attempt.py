@@ -11,6 +11,7 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import cancel_kids, withdraw
 from holdfast.execution.faults import error_names
+from holdfast.execution.interruption import interrupt_kids
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
 from holdfast.model.instance import JournalEvent
@@ -96,7 +97,7 @@ class _TryNode:
         handler = self._catch(error) if phase == BODY else None
         if handler is None and (self.last is None or phase == FINALLY):
             return False
-        cancel_kids(live, activation)
+        (interrupt_kids if handler is None else cancel_kids)(live, activation)
         withdraw(live, [activation])
         if handler is None:
             # Run `finally` first. It raises the fault again afterwards.

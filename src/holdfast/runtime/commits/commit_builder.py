@@ -32,7 +32,7 @@ from holdfast.runtime.commits.activation_slots import slots
 from holdfast.runtime.commits.baseline import NOTHING, Baseline, Consumed
 from holdfast.runtime.commits.bookmark_rows import bookmark_rows, orphans
 from holdfast.runtime.commits.large_values import Packed
-from holdfast.runtime.commits.placement import Placement, step_priority, step_row
+from holdfast.runtime.commits.placement import HELD, Placement, step_priority, step_row
 from holdfast.runtime.commits.reply_rows import reply_records
 from holdfast.runtime.commits.state_codec import encode_journal, encode_state
 from holdfast.runtime.membership import Membership
@@ -218,7 +218,7 @@ class CommitBuilder:
 
     def _effect(self, tenant: str, live: LiveInstance, request: EffectRequest, now: datetime) -> EffectRow:
         node = live.plan.by_key[request.activity_id]
-        queue, here = self._placement.of(node, live.home)
+        queue, here = HELD if request.held else self._placement.of(node, live.home)
         begins = now if request.delay is None else now + request.delay
         return EffectRow(
             live.id,

@@ -64,6 +64,8 @@ class Place(NamedTuple):
 
 
 _INLINE = Place("", here=True)
+HELD = Place("", here=False)
+"""Nowhere: an operator decides."""
 
 
 class StepRef(NamedTuple):

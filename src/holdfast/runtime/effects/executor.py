@@ -102,7 +102,12 @@ class InstanceEffects:
         self._on_lone_result: OnLoneResult | None = None
 
     def start(self, request: EffectRequest) -> None:
-        """Begin an attempt."""
+        """Begin an attempt. A held effect fails instead: without a store, no operator can recover it."""
+        if request.held:
+            held = EffectFailure(type="EffectLost", message="Its outcome is unknown (on_lost: hold).", cause="lost")
+            self._finished.append((request.execution_id, request.attempt, held))
+            self.wake()
+            return
         attempt = self._open[request.execution_id] = Attempt(self._live, request)
         self._tasks.begin(attempt)
 

@@ -102,7 +102,7 @@ class RunningEffects:
         place_of, nodes, home = self._placement.of, live.plan.by_key, live.home
         recorded, live.new_effects = live.new_effects, []
         for request in recorded:
-            if place_of(nodes[request.activity_id], home).here:
+            if not request.held and place_of(nodes[request.activity_id], home).here:
                 self.run(key, live, request)
 
     def run(self, key: InstanceKey, live: LiveInstance, request: EffectRequest) -> None:

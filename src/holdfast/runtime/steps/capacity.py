@@ -65,7 +65,7 @@ class StepCapacity:
         granted = room if share.cluster_limit is None else 0
         try:
             if share.cluster_limit is not None:
-                granted = await share.cluster_limit.reserve(room, share.used)
+                granted = await share.cluster_limit.reserve(room, lambda: share.used)
         finally:
             share.reserved -= room - granted
         return granted
@@ -91,7 +91,7 @@ class StepCapacity:
     async def _return_places(self, share: QueueShare, limit: ClusterLimit) -> None:
         await asyncio.sleep(RETURN_DELAY_SECONDS)
         self._returning.discard(limit)
-        await limit.give_back(share.used)
+        await limit.give_back(lambda: share.used)
 
     def effect_ended(self, key: EffectKey) -> None:
         """An effect that ran on this node has ended."""

@@ -99,7 +99,7 @@ class StepWorker:
 
     def send(self, live: LiveInstance, row: InstanceRow, effects: Sequence[EffectRow]) -> None:
         """Send the effects of a commit that no node owns yet; called after the commit."""
-        queued = [effect for effect in effects if effect.owner == NO_OWNER]
+        queued = [effect for effect in effects if effect.queue and effect.owner == NO_OWNER]
         if not queued:
             return
         self._capacity.wake()

@@ -11,7 +11,7 @@ from holdfast.execution.effect_failure import failure
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.model.commit import Conflict, ConflictReason
-from holdfast.model.instance import Incident, JournalEvent
+from holdfast.model.instance import LOST, Incident, JournalEvent
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import DeadLetterRow, EffectRef
 from holdfast.runtime.commits.jobs.base import Job, Retries
@@ -19,8 +19,6 @@ from holdfast.runtime.observability.outage_log import AWAY
 
 logger = logging.getLogger("holdfast")
 
-LOST = "lost"
-"""The type of the incident for a held effect."""
 STORE_RETRY_SECONDS = 0.5
 """Pause until a result is offered again to a store that is unavailable."""
 
@@ -165,7 +163,10 @@ class TakenOverJob(Job):
         data = {"node": self.died, "by": self.by, "attempt": self.attempt, "message": message}
         if self.alone:
             data |= {"alone": True, "message": f"{message}, with nothing beside it"}
-        live.note(JournalEvent.TAKEN_OVER, live.waiters.get(self.execution_id), data)
+        activation = live.waiters.get(self.execution_id)
+        if activation is not None:
+            activation.attempt = max(activation.attempt, self.attempt)
+        live.note(JournalEvent.TAKEN_OVER, activation, data)
         return True
 
 

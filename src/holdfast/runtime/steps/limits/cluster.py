@@ -6,7 +6,8 @@ how many places each node holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from msgspec import json
@@ -19,6 +20,9 @@ from holdfast.runtime.steps.limits.spec import Limit
 
 POLL_SECONDS = 0.25
 """Longest pause until a full limit is checked again."""
+
+Used = Callable[[], int]
+"""Counts the steps of this node that run or start now."""
 
 
 class ClusterLimit:
@@ -36,20 +40,22 @@ class ClusterLimit:
         """Starts that this node took from the rate and has not used."""
         self.reserved = 0
         """Places reserved for callers that look for work now."""
+        self._lock = asyncio.Lock()
+        """A place that is being returned must not be reserved meanwhile."""
 
     @property
     def poll_seconds(self) -> float:
         """Seconds until there may be room again."""
         return POLL_SECONDS if self._limit.per_second is None else min(POLL_SECONDS, 1.0 / self._limit.per_second)
 
-    async def reserve(self, wanted: int, used: int) -> int:
-        """Reserve places for at most so many steps while so many run; they stay reserved until `settle`."""
-        used += self.reserved
-        if self._room(wanted, used) < wanted:
-            await self._change(wanted, used)
-        room = max(0, self._room(wanted, used))
-        self.reserved += room
-        return room
+    async def reserve(self, wanted: int, used: Used) -> int:
+        """Reserve places for at most so many steps; they stay reserved until `settle`."""
+        async with self._lock:
+            if self._room(wanted, used) < wanted:
+                await self._change(wanted, used)
+            room = max(0, self._room(wanted, used))
+            self.reserved += room
+            return room
 
     def settle(self, reserved: int, started: int) -> None:
         """End a reservation, of which so many steps were started."""
@@ -57,24 +63,27 @@ class ClusterLimit:
         if self._limit.per_second is not None:
             self.tokens -= started
 
-    async def give_back(self, used: int) -> None:
+    async def give_back(self, used: Used) -> None:
         """Return places and tokens that this node does not use."""
-        if self.held > used + self.reserved or self.tokens > self.reserved:
-            await self._change(0, used + self.reserved)
+        async with self._lock:
+            if self.held > used() + self.reserved or self.tokens > self.reserved:
+                await self._change(0, used)
 
-    def _room(self, wanted: int, used: int) -> int:
+    def _room(self, wanted: int, used: Used) -> int:
         if self._limit.concurrency is not None:
-            wanted = min(wanted, self.held - used)
+            wanted = min(wanted, self.held - used() - self.reserved)
         return wanted if self._limit.per_second is None else min(wanted, self.tokens - self.reserved)
 
     # -- the record ----------------------------------------------------------------------------------------------------
 
-    async def _change(self, wanted: int, used: int) -> None:
-        """Take places for so many more steps, or return the places beyond `used`."""
+    async def _change(self, wanted: int, used: Used) -> None:
+        """Take places for so many more steps, or return the places beyond those in use."""
 
         def change(payload: bytes | None, now: datetime, alive: set[str]) -> tuple[bytes | None, tuple[int, int]]:
-            return self._changed(wanted, used, payload, now, alive)
+            return self._changed(wanted, used() + self.reserved, payload, now, alive)
 
+        # Before the write: it may return places and fail after that, and another node may use them at once.
+        self.held = min(self.held, used() + self.reserved + wanted)
         answer = await self._ledger.update(self._queue, change, f"the limit of queue {self._queue}")
         if answer is not None:
             self.held, taken = answer

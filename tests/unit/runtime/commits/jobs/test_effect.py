@@ -15,11 +15,10 @@ from holdfast.execution.effect_failure import failure
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.execution.segment import Limits, run_segment
 from holdfast.model.commit import Conflict, ConflictReason
-from holdfast.model.instance import JournalEvent
+from holdfast.model.instance import LOST, JournalEvent
 from holdfast.model.work import EffectRef, Owner
 from holdfast.runtime.commits.dead_letters import PROCESS_DIED, letter
 from holdfast.runtime.commits.jobs.effect import (
-    LOST,
     STORE_RETRY_SECONDS,
     EffectJob,
     HoldJob,

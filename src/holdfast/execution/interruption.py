@@ -1,0 +1,100 @@
+"""Interrupted effects: effects without a result when their scope failed, kept for a retry of that scope (rule H3).
+
+A scope that fails as a whole (a timeout, a `try` whose `finally` runs) ends the effects in it: those that run are
+canceled, and a failed one is not retried by itself. If the scope is retried and makes the same call again (same
+activity, same inputs), the call continues the interrupted execution: same execution id and key, next attempt. What an
+effect that ran has done outside is unknown, so `on_lost` decides whether it runs again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.execution import faults
+from holdfast.execution.activation import FAULTED, Activation
+from holdfast.execution.cancellation import cancel_kids
+from holdfast.execution.effect_failure import RemoteError
+from holdfast.execution.journal import STARTED
+from holdfast.execution.record import EffectFailure, Interrupted
+from holdfast.model import values
+from holdfast.model.instance import LOST, Incident, JournalEvent
+from holdfast.model.policy import OnLost
+from holdfast.model.scope import Scope
+
+if TYPE_CHECKING:
+    from holdfast.execution.live import LiveInstance
+    from holdfast.execution.plan import Node
+
+
+def interrupt_kids(live: LiveInstance, activation: Activation) -> None:
+    """Cancel all descendants of a failed scope, and keep their effects without a result for its retry."""
+    found = list(live.interrupted.get(activation.id, ()))
+    for item in activation.descendants():
+        found += live.interrupted.get(item.id, ())
+        ran = item.id in live.effects
+        if ran or (item.status == FAULTED and item.node.effect is not None and item.data is not None):
+            found.append(Interrupted(item.id, item.node.key, item.attempt, item.data["inputs"], ran))
+    cancel_kids(live, activation)
+    if found:
+        live.interrupted = {**live.interrupted, activation.id: tuple(found)}
+
+
+def continue_interrupted(
+    live: LiveInstance, node: Node, owner: Activation, scopes: tuple[Scope, Scope], data: dict[str, Any]
+) -> bool:
+    """Continue the interrupted execution of a call. False if there is none.
+
+    `scopes` are the scope of the owner and the scope of the new activation, `data` is the data of the new activation.
+    """
+    found = _take(live, node, owner, data["inputs"])
+    if found is None:
+        return False
+    activation = live.adopt(Activation(found.execution_id, node, owner, *scopes, attempt=found.attempt + 1, data=data))
+    if node.timeout is not None:
+        live.arm_timeout(activation, node.timeout)
+    live.journal.append((STARTED, node.index, activation.id, live.now(), {"interrupted": found.attempt}))
+    rule = node.options.on_lost if found.ran else OnLost.RETRY
+    unknown = f"'{node.key}' was interrupted while it ran, and its outcome is unknown."
+    if rule is OnLost.FAIL:
+        failed = EffectFailure(type="EffectLost", message=f"{unknown} It is not run again (on_lost: fail).")
+        faults.fault(live, activation, RemoteError(failed))
+        return True
+    live.record_effect(activation, data["inputs"], held=rule is OnLost.HOLD)
+    if rule is OnLost.HOLD:
+        _hold(live, activation, unknown)
+    return True
+
+
+def _hold(live: LiveInstance, activation: Activation, unknown: str) -> None:
+    message = (
+        f"{unknown} The effect is held (on_lost: hold). Check the outcome, then run it again (holdfast instances recover "
+        f"{live.id}) or cancel the instance."
+    )
+    incident = Incident(
+        id=f"{live.id}-{LOST}-{activation.id}-{activation.attempt}",
+        type=LOST,
+        message=message,
+        at=live.moment(),
+        activity_id=activation.node.key,
+        execution_id=activation.id,
+        attempt=activation.attempt,
+    )
+    live.incidents.append(incident)
+    live.note(JournalEvent.INCIDENT, activation, {"type": LOST, "message": message})
+
+
+def _take(live: LiveInstance, node: Node, owner: Activation, inputs: dict[str, Any]) -> Interrupted | None:
+    """Find the interrupted call in the scopes around its owner, innermost first, and remove it there."""
+    scope: Activation | None = owner
+    types, wanted = live.plan.types, None
+    while scope is not None:
+        for item in live.interrupted.get(scope.id, ()):
+            if item.activity_id != node.key:
+                continue
+            wanted = values.encode(inputs, types) if wanted is None else wanted
+            if values.encode(item.inputs, types) == wanted:
+                left = tuple(other for other in live.interrupted[scope.id] if other is not item)
+                live.interrupted = {**live.interrupted, scope.id: left}
+                return item
+        scope = scope.owner
+    return None
