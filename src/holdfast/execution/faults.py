@@ -73,7 +73,7 @@ def fault(live: LiveInstance, activation: Activation, error: BaseException) -> N
         live.fault_pending = True
     if top is live.cleanup:
         # Work under `cleanup` is not retried: continue with the remaining finalizers.
-        end_finalizer(live)
+        end_finalizer(live, activation)
 
 
 # -- retry -------------------------------------------------------------------------------------------------------------

@@ -89,6 +89,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
     new_effects: list[EffectRequest] = []
     """Effects recorded in this segment; they start after its commit."""
     canceled_effects: list[int] = []
+    """Effects canceled in this segment. Those in `ending` keep their row until they have ended; the others lose it."""
     child_starts: tuple[ChildStart, ...] = ()
     orphans: list[str] = []
     """Child instances without a waiting parent; this segment's commit cancels them."""
@@ -112,6 +113,8 @@ class LiveInstance(Struct, eq=False, weakref=True):
     retrying: Activation | None = None
     commit_wanted: bool = False
     committed_for: tuple[Node, int] | None = None
+    ending: dict[int, EffectRequest] = {}
+    """Canceled effects that have not ended, by execution id. Finalizers wait for them (rule M1)."""
     root: Activation = cast("Activation", None)
     cleanup: Activation = cast("Activation", None)
 

@@ -139,6 +139,8 @@ def translated(live: LiveInstance, target: Plan, names: _Names) -> Document:
     for item in (*document.get("bookmarks", ()), *document.get("effects", ()), *document.get("incidents", ())):
         if item.get("activity_id") is not None:
             item["activity_id"] = names(item["activity_id"])
+    for entry in document.get("ending", ()):
+        entry[1] = names(entry[1])
     for entry in document.get("compensations", ()):
         entry[2] = names(entry[2])
     for scope in document["scopes"]:

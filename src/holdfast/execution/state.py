@@ -103,3 +103,5 @@ class State(Struct, array_like=True):
     incidents: list[dict[str, Any]] = []
     journal: list[tuple[str, int, int, int, Any]] = []
     """Only if the journal is stored with the state instead of in its own table."""
+    ending: list[tuple[int, str, int]] = []
+    """Canceled effects that have not ended: execution, activity, attempt."""

@@ -63,7 +63,8 @@ class _Writer(Struct, eq=False):
         )  # fmt: skip
         has_rest = (
             self.frames or live.results or live.spare_outputs or live.published or live.properties
-            or live.child_starts or live.compensations or live.incidents or live.trigger_payload is not None
+            or live.child_starts or live.compensations or live.incidents or live.ending
+            or live.trigger_payload is not None
         )  # fmt: skip
         if not has_rest and not live.bookmarks and not live.effects and not live.queue:
             return begin
@@ -75,12 +76,13 @@ class _Writer(Struct, eq=False):
         return (*begin, marks, queue, effects, *self._rest()) if has_rest else (*begin, marks, queue, effects)
 
     def _rest(self) -> Array:
-        """Fields that most states do not have, from `trigger_payload` to `incidents`."""
+        """Fields that most states do not have, from `trigger_payload` on."""
         live, value = self.live, self.value
         starts = [self.child_start(item) for item in live.child_starts]
         compensations = [
             (item.execution_id, item.name, item.node.key, self.scope(item.scope)) for item in live.compensations
         ]
+        ending = [(item.execution_id, item.activity_id, item.attempt) for item in live.ending.values()]
         return (
             value(live.trigger_payload),
             value(live.results),
@@ -91,6 +93,7 @@ class _Writer(Struct, eq=False):
             starts,
             compensations,
             [msgspec.to_builtins(item) for item in live.incidents],
+            *(([], ending) if ending else ()),
         )
 
     def heap(self) -> dict[str, Any]:
