@@ -101,7 +101,7 @@ class Cluster:
         stored = {mark.seq for mark in export.bookmarks}
         waiting = {int(key[1:]) for key, mark in live.bookmarks.items() if mark.kind in ("activity", "child")}
         assert stored == (set() if live.status.at_rest else waiting)
-        assert {effect.execution for effect in export.effects} == set(live.effects)
+        assert {effect.execution for effect in export.effects} == {*live.effects, *live.ending}
         assert (await store.versions_of([InstanceKey(self.tenant, instance_id)])) == {
             InstanceKey(self.tenant, instance_id): row.version
         }

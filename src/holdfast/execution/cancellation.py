@@ -1,8 +1,11 @@
-"""Cancellation of activities: drops bookmarks, releases effects, withdraws queued work, and still runs `finally`.
+"""Cancellation of activities: drops bookmarks, cancels effects, withdraws queued work, and still runs `finally`.
 
 Each cancellation has a cause, which is recorded first (rule M1). Finalizers (the `finally` of a Try, and the
 compensations if the whole instance is canceled) run one after the other, innermost first, under the instance's
 `cleanup` activation. Other cancellations do not reach `cleanup`, and the instance ends only after it.
+
+An effect that finalizers wait for is *ending*: it is canceled, and its row stays until its end is committed. The next
+finalizer starts when no effect is ending. So an undo never begins before the end of the work that it undoes.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ def cancel(live: LiveInstance, activation: Activation, *, notify: bool = True) -
     doomed = [activation, *activation.descendants()]
     finalizers = begun + _finalizers(doomed)
     for item in doomed:
-        _release(live, item)
+        _release(live, item, wait=bool(finalizers))
     withdraw(live, doomed)
     owner = activation.owner
     if owner is not None and owner.kids is not None:
@@ -45,16 +48,34 @@ def cancel_kids(live: LiveInstance, activation: Activation) -> None:
     activation.kids = None
 
 
-def _release(live: LiveInstance, activation: Activation) -> None:
+def cancel_parts(live: LiveInstance, activation: Activation) -> None:
+    """Cancel everything below an activation that has failed as a whole (timeout). Its own `finally` part still runs."""
+    begun = _adopt(live, [activation, *activation.descendants()])
+    doomed = activation.descendants()
+    finalizers = begun + _finalizers([activation, *doomed])
+    for item in doomed:
+        _release(live, item, wait=bool(finalizers))
+    activation.kids = None
+    withdraw(live, [activation, *doomed])
+    add_cleanup(live, finalizers)
+
+
+def _release(live: LiveInstance, activation: Activation, *, wait: bool) -> None:
+    """`wait`: finalizers wait for the end of its effect."""
     activation.status = CANCELED
     live.waiters.pop(activation.id, None)
     if live.interrupted:
         forget_interrupted(live, activation)
     if activation.bookmarks:
         forget_bookmarks(live, activation)
-    if live.effects.pop(activation.id, None) is not None:
-        live.canceled_effects.append(activation.id)
-        live.new_effects = [request for request in live.new_effects if request.execution_id != activation.id]
+    request = live.effects.pop(activation.id, None)
+    if request is not None:
+        fresh = [item for item in live.new_effects if item is not request]
+        if len(fresh) == len(live.new_effects):
+            live.canceled_effects.append(activation.id)
+            if wait:
+                live.ending[activation.id] = request
+        live.new_effects = fresh  # An effect that this burst recorded never starts.
     if live.child_starts:
         live.child_starts = tuple(start for start in live.child_starts if start.execution_id != activation.id)
     live.note(JournalEvent.CANCELED, activation)
@@ -132,29 +153,29 @@ def _finalizers(doomed: list[Activation]) -> list[Finalizer]:
 
 
 def _adopt(live: LiveInstance, doomed: list[Activation]) -> list[Finalizer]:
-    """Move compensations that have started under `cleanup`, because the activity that started them is canceled.
+    """Move finalizers and compensations that have begun under `cleanup`: a half-finished one is neither done nor undone.
 
-    A half-finished compensation would be neither done nor undone. If `cleanup` is already busy, the compensations are
-    returned and restart there in turn. A failed compensation ends; its incident documents it.
+    Returns the work that follows them. A part that has failed is not moved; its incident documents it.
     """
-    later: list[Finalizer] = []
+    cleanup, later = live.cleanup, list[Finalizer]()
+    moved: set[int] = set()
     for item in doomed:
-        if item.node.hooks.borrowed in (None, cleanup_done):
+        unbroken = item.node.hooks.unbroken
+        rest = None if unbroken is None or item.id in moved else unbroken(live, item)
+        if rest is None:
             continue
-        kids = [kid for kid in (item.kids or {}).values() if not _has_failed(kid)]
-        queued = [entry for entry in live.queue if entry[1] is item]
-        if live.cleanup.data:
-            later += [*((kid.node, kid.outer) for kid in kids), *((node, scope) for node, _, scope in queued)]
-            continue
-        for kid in kids:
+        later += rest
+        for kid in [kid for kid in (item.kids or {}).values() if not _has_failed(kid)]:
             assert item.kids is not None
             del item.kids[kid.id]
-            kid.owner = live.cleanup
-            live.cleanup.kids = {**(live.cleanup.kids or {}), kid.id: kid}
-            live.cleanup.data.append((kid.node, kid.outer))
-        for entry in queued:
-            live.queue[live.queue.index(entry)] = (entry[0], live.cleanup, entry[2])
-            live.cleanup.data.append((entry[0], entry[2]))
+            kid.owner = cleanup
+            cleanup.kids = {**(cleanup.kids or {}), kid.id: kid}
+            cleanup.data.insert(0, (kid.node, kid.outer))
+            moved.update(below.id for below in (kid, *kid.descendants()))
+        for place, (node, owner, scope) in enumerate(live.queue):
+            if owner is item:
+                live.queue[place] = (node, cleanup, scope)
+                cleanup.data.insert(0, (node, scope))
     return later
 
 
@@ -163,58 +184,84 @@ def _has_failed(activation: Activation) -> bool:
 
 
 def add_cleanup(live: LiveInstance, finalizers: list[Finalizer]) -> None:
-    if not finalizers:
+    if finalizers:
+        live.cleanup.data.extend(finalizers)
+        continue_cleanup(live)
+
+
+def continue_cleanup(live: LiveInstance) -> None:
+    """Start the next finalizer, unless one runs or a canceled effect has not ended.
+
+    The data of `cleanup` lists the finalizers that run, then those that wait.
+    """
+    cleanup = live.cleanup
+    if live.ending or cleanup.kids or any(owner is cleanup for _, owner, _ in live.queue):
         return
-    pending: list[Finalizer] = live.cleanup.data
-    idle = not pending
-    pending.extend(finalizers)
-    if idle:
-        _start_cleanup(live)
-
-
-def _start_cleanup(live: LiveInstance) -> None:
-    node, scope = live.cleanup.data[0]
-    live.queue.append((node, live.cleanup, scope))
+    if not cleanup.data and live.stopping is not None:
+        cleanup.data.extend(_take_compensations(live))  # A finalizer may have registered some.
+    if cleanup.data:
+        node, scope = cleanup.data[0]
+        live.queue.append((node, cleanup, scope))
 
 
 def cleanup_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Any) -> None:
     """Continuation of all work under `cleanup`."""
-    pending: list[Finalizer] = owner.data
-    if pending:
-        pending.pop(0)
-    if pending:
-        _start_cleanup(live)
+    if owner.data:
+        owner.data.pop(0)
+    continue_cleanup(live)
 
 
-def end_finalizer(live: LiveInstance) -> None:
-    """End the finalizer that runs under `cleanup` early, because it failed or ran Finish, and start the next one."""
-    cancel_kids(live, live.cleanup)
-    withdraw(live, [live.cleanup])
-    cleanup_done(live, live.cleanup, live.cleanup.scope, None)
+def end_finalizer(live: LiveInstance, part: Activation) -> None:
+    """End a finalizer under `cleanup` early, because it failed or ran Finish. `part` is an activation of it, or `cleanup`
+    if the finalizer has none."""
+    cleanup = live.cleanup
+    while part is not cleanup and part.owner is not None and part.owner is not cleanup:
+        part = part.owner
+    if cleanup.data:
+        cleanup.data.pop(0)
+    if part is not cleanup:
+        cancel(live, part, notify=False)
+    continue_cleanup(live)
 
 
 # -- whole instance ----------------------------------------------------------------------------------------------------
 
 
-def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> None:
-    """Cancel the instance. `finally` and compensations run first, unless `finalize` is false."""
-    live.stopping = (live.stopping or cause) if finalize else cause
+def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> bool:
+    """Cancel the instance: its effects end, then `finally` parts and compensations run, unless `finalize` is false.
+
+    False if there is nothing to do because it is being canceled already.
+    """
+    if finalize and live.stopping is not None:
+        return False
+    live.stopping = cause
     live.fault_pending = False
     begun = _adopt(live, [live.root, *live.root.descendants()]) if finalize else []
     doomed = [item for item in [live.root, *live.root.descendants()] if item.status not in (COMPLETED, CANCELED)]
     finalizers = begun + _finalizers(doomed) if finalize else []
     for item in doomed:
-        _release(live, item)
+        _release(live, item, wait=finalize)
     live.root.kids = None
     withdraw_all(live)
-    if not finalize:
-        live.compensations = ()
-        live.cleanup.data.clear()
-        for item in live.cleanup.descendants():
-            _release(live, item)
-        live.cleanup.kids = None
-        live.queue.clear()
-        return
-    undo = [(item.node, item.scope) for item in reversed(live.compensations)]
+    if finalize:
+        live.cleanup.data.extend(finalizers + _take_compensations(live))
+        continue_cleanup(live)
+    else:
+        _drop_cleanup(live)
+    return True
+
+
+def _take_compensations(live: LiveInstance) -> list[Finalizer]:
+    taken, live.compensations = live.compensations, ()
+    return [(item.node, item.scope) for item in reversed(taken)]
+
+
+def _drop_cleanup(live: LiveInstance) -> None:
     live.compensations = ()
-    add_cleanup(live, finalizers + undo)
+    live.cleanup.data.clear()
+    for item in live.cleanup.descendants():
+        _release(live, item, wait=False)
+    live.cleanup.kids = None
+    live.canceled_effects.extend(key for key in live.ending if key not in live.canceled_effects)
+    live.ending = {}
+    live.queue.clear()

@@ -26,8 +26,9 @@ from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
 from holdfast.ports import Services
 
-PENDING_STATUS, RUNNING_STATUS = Status.PENDING, Status.RUNNING
+PENDING_STATUS, RUNNING_STATUS, CANCELING_STATUS = Status.PENDING, Status.RUNNING, Status.CANCELING
 INSTANCE_STARTED = JournalEvent.INSTANCE_STARTED.value
+INSTANCE_CANCELING = JournalEvent.INSTANCE_CANCELING.value
 EFFECT_RESULT = JournalEvent.EFFECT_RESULT.value
 RESUMED = JournalEvent.RESUMED.value
 _RETRY, _TIMEOUT = BookmarkKind.RETRY, BookmarkKind.TIMEOUT
@@ -153,7 +154,7 @@ def wake(live: LiveInstance, received: Received) -> None:
         _burn(live, activation, bookmark)
         # The effect's executor enforces its own timeout. Until it starts, the effect waits for a worker or an operator.
         return
-    live.status = RUNNING_STATUS
+    live.status = RUNNING_STATUS if live.stopping is None else CANCELING_STATUS
     live.waited_at = live.sequence
     if bookmark.auto_burn:
         _burn(live, activation, bookmark)
@@ -188,7 +189,7 @@ def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payloa
         operator_actions.start_attempt(live, activation)
         return
     if bookmark.kind is _TIMEOUT:
-        interruption.interrupt_kids(live, activation)
+        interruption.interrupt_parts(live, activation)
         faults.fault(live, activation, ActivityTimeout(activation.node.key, str(bookmark.payload)))
         return
     woken = activation.node.hooks.resume
@@ -212,6 +213,8 @@ def _burn(live: LiveInstance, activation: Activation, bookmark: Bookmark) -> Non
 
 def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: Record | EffectFailure) -> bool:
     """Apply a result. False if the result is stale (no such effect, or another attempt): it is journaled and dropped."""
+    if execution_id in live.ending:
+        return _end_effect(live, execution_id, attempt, result)
     request = live.effects.get(execution_id)
     activation = live.waiters.get(execution_id)
     if request is None or request.attempt != attempt or activation is None:
@@ -232,14 +235,38 @@ def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: R
     return True
 
 
+def _end_effect(live: LiveInstance, execution_id: int, attempt: int, result: Record | EffectFailure) -> bool:
+    """Journal the end of a canceled effect. Its result is dropped. Finalizers start after the last one."""
+    request = live.ending[execution_id]
+    if request.attempt != attempt:
+        live.note(JournalEvent.RESULT_DROPPED, None, {"execution": execution_id, "attempt": attempt})
+        return False
+    del live.ending[execution_id]
+    live.canceled_effects = [key for key in live.canceled_effects if key != execution_id]
+    ended = result.cause if isinstance(result, EffectFailure) else "finished"
+    node = live.plan.by_key.get(request.activity_id)
+    data = {"attempt": attempt, "ended": ended}
+    live.journal.append(
+        (JournalEvent.EFFECT_ENDED.value, -1 if node is None else node.index, execution_id, live.now(), data)
+    )
+    cancellation.continue_cleanup(live)
+    return True
+
+
 # -- whole instance ----------------------------------------------------------------------------------------------------
 
 
-def cancel(live: LiveInstance, cause: str = "canceled", *, finalize: bool = True) -> None:
-    """Cancel the instance. A faulted instance can be canceled too, because it can still be retried."""
+def cancel(live: LiveInstance, cause: str = "canceled", *, finalize: bool = True) -> bool:
+    """Cancel the instance. A faulted instance can be canceled too, because it can still be retried.
+
+    False if it is being canceled already.
+    """
     refuse_cancel(live)
-    live.status = Status.RUNNING
-    cancellation.stop(live, cause, finalize=finalize)
+    if not cancellation.stop(live, cause, finalize=finalize):
+        return False
+    live.status = CANCELING_STATUS
+    live.note(INSTANCE_CANCELING, None, {"cause": cause})
+    return True
 
 
 def refuse_cancel(live: LiveInstance) -> None:

@@ -69,7 +69,7 @@ def fault(live: LiveInstance, activation: Activation, error: BaseException) -> N
     add_incident(live, activation, error)
     if top is live.cleanup:
         # Work under `cleanup` is not retried: continue with the remaining finalizers.
-        end_finalizer(live)
+        end_finalizer(live, activation)
 
 
 def add_incident(live: LiveInstance, activation: Activation, error: BaseException) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.execution import faults
 from holdfast.execution.activation import FAULTED, Activation
-from holdfast.execution.cancellation import cancel_kids
+from holdfast.execution.cancellation import cancel_kids, cancel_parts
 from holdfast.execution.effect_failure import RemoteError
 from holdfast.execution.journal import STARTED
 from holdfast.execution.record import EffectFailure, Interrupted
@@ -28,15 +28,31 @@ if TYPE_CHECKING:
 
 def interrupt_kids(live: LiveInstance, activation: Activation) -> None:
     """Cancel all descendants of a failed scope, and keep their effects without a result for its retry."""
+    kept = _without_result(live, activation)
+    cancel_kids(live, activation)
+    _keep(live, activation, kept)
+
+
+def interrupt_parts(live: LiveInstance, activation: Activation) -> None:
+    """The same for a scope that has failed as a whole (timeout): its own `finally` part still runs."""
+    kept = _without_result(live, activation)
+    cancel_parts(live, activation)
+    _keep(live, activation, kept)
+
+
+def _without_result(live: LiveInstance, activation: Activation) -> tuple[Interrupted, ...]:
     found = list(live.interrupted.get(activation.id, ()))
     for item in activation.descendants():
         found += live.interrupted.get(item.id, ())
         ran = item.id in live.effects
         if ran or (item.status == FAULTED and item.node.effect is not None and item.data is not None):
             found.append(Interrupted(item.id, item.node.key, item.attempt, item.data["inputs"], ran))
-    cancel_kids(live, activation)
+    return tuple(found)
+
+
+def _keep(live: LiveInstance, activation: Activation, found: tuple[Interrupted, ...]) -> None:
     if found:
-        live.interrupted = {**live.interrupted, activation.id: tuple(found)}
+        live.interrupted = {**live.interrupted, activation.id: found}
 
 
 def continue_interrupted(
@@ -95,6 +111,8 @@ def _take(live: LiveInstance, node: Node, owner: Activation, inputs: dict[str, A
             if values.encode(item.inputs, types) == wanted:
                 left = tuple(other for other in live.interrupted[scope.id] if other is not item)
                 live.interrupted = {**live.interrupted, scope.id: left}
+                if live.ending.pop(item.execution_id, None) is not None:  # The next attempt replaces its row.
+                    live.canceled_effects.append(item.execution_id)
                 return item
         scope = scope.owner
     return None

@@ -92,6 +92,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
     new_effects: list[EffectRequest] = []
     """Effects recorded in this segment; they start after its commit."""
     canceled_effects: list[int] = []
+    """Effects canceled in this segment. Those in `ending` keep their row until they have ended; the others lose it."""
     child_starts: tuple[ChildStart, ...] = ()
     orphans: list[str] = []
     """Child instances without a waiting parent; this segment's commit cancels them."""
@@ -119,6 +120,8 @@ class LiveInstance(Struct, eq=False, weakref=True):
     """A commit strategy requests a commit before the next activity."""
     committed_entries: int = 0
     """Number of entries of `journal` that are committed; a durable burst starts with an empty journal."""
+    ending: dict[int, EffectRequest] = {}
+    """Canceled effects that have not ended, by execution id. Finalizers wait for them (rule M1)."""
     root: Activation = cast("Activation", None)
     cleanup: Activation = cast("Activation", None)
 

@@ -141,6 +141,8 @@ def translated(live: LiveInstance, target: Plan, names: _Names) -> Document:
             item["activity_id"] = names(item["activity_id"])
     for entry in document.get("interrupted", ()):
         entry[2] = names(entry[2])
+    for entry in document.get("ending", ()):
+        entry[1] = names(entry[1])
     for entry in document.get("compensations", ()):
         entry[2] = names(entry[2])
     for scope in document["scopes"]:

@@ -62,6 +62,7 @@ class Hooks:
         "retried",
         "schedule",
         "stop",
+        "unbroken",
     )
 
     def __init__(self) -> None:
@@ -91,6 +92,9 @@ class Hooks:
         """Run this child now, on request of an operator."""
         self.finish: Callable[[LiveInstance, Activation, Outcome], None] | None = None
         """End this composite from inside with these outcomes (activity Complete)."""
+        self.unbroken: Callable[[LiveInstance, Activation], list[tuple[Node, Scope]] | None] | None = None
+        """Called when this activation is canceled. Not None: its children run to their end (`finally`, compensations), and
+        the returned work follows them."""
         self.borrowed: Done | None = None
         """Continue after a borrowed node (a compensation) that ran under this activation."""
         self.children: Callable[[LiveInstance, Activation], list[str]] | None = None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from holdfast.execution.plan import Node
 
 RUNNING, SUSPENDED = Status.RUNNING, Status.SUSPENDED
-FINISHED, CANCELED = Status.FINISHED, Status.CANCELED
+FINISHED, CANCELED, CANCELING = Status.FINISHED, Status.CANCELED, Status.CANCELING
 """Module constants: before Python 3.12, reading an enum member costs as much as a call."""
 
 EVENTS = {
@@ -22,6 +22,7 @@ EVENTS = {
     FINISHED.word: JournalEvent.INSTANCE_FINISHED.value,
     Status.FAULTED.word: JournalEvent.INSTANCE_FAULTED.value,
     CANCELED.word: JournalEvent.INSTANCE_CANCELED.value,
+    CANCELING.word: JournalEvent.INSTANCE_CANCELING.value,
 }
 
 
@@ -37,13 +38,15 @@ def settle(live: LiveInstance) -> None:
     live.status = status
     event = EVENTS.get(status.word)
     if event is not None:
-        live.note(event, None, {"cause": live.stopping} if status is CANCELED else None)
+        live.note(event, None, {"cause": live.stopping} if status in (CANCELED, CANCELING) else None)
 
 
 def _status(live: LiveInstance) -> Status:
-    if live.effects or live.child_starts or live.cleanup.kids or live.cleanup.data:
+    if live.effects or live.ending or live.child_starts or live.cleanup.kids or live.cleanup.data:
+        if live.stopping is not None:
+            return CANCELING
         # A cleanup that waits at a bookmark suspends the instance too.
-        waits = live.bookmarks and not live.effects and not live.child_starts
+        waits = live.bookmarks and not live.effects and not live.ending and not live.child_starts
         return SUSPENDED if waits else RUNNING
     if live.stopping is not None:
         return CANCELED

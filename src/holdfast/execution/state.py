@@ -106,3 +106,5 @@ class State(Struct, array_like=True):
     home: str | None = None
     interrupted: list[tuple[int, int, str, int, Any, bool]] = []
     """Failed scope, execution, activity, attempt, inputs, whether it ran."""
+    ending: list[tuple[int, str, int]] = []
+    """Canceled effects that have not ended: execution, activity, attempt."""

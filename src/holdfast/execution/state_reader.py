@@ -70,6 +70,8 @@ class _Reader:
             self._read_effects(state.effects)
         if state.child_starts or state.compensations or state.incidents or state.journal or state.interrupted:
             self._read_rare(state)
+        for execution_id, activity_id, attempt in state.ending:
+            live.ending[execution_id] = EffectRequest(execution_id, activity_id, attempt)
         self._read_values(state)
 
     def value(self, data: Any) -> Any:

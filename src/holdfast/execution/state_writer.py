@@ -64,7 +64,7 @@ class _Writer(Struct, eq=False):
         has_rest = (
             self.frames or live.results or live.spare_outputs or live.published or live.properties
             or live.child_starts or live.compensations or live.incidents or live.trigger_payload is not None
-            or live.home is not None or live.interrupted
+            or live.home is not None or live.interrupted or live.ending
         )  # fmt: skip
         if not has_rest and not live.bookmarks and not live.effects and not live.queue:
             return begin
@@ -87,6 +87,7 @@ class _Writer(Struct, eq=False):
             for scope, found in live.interrupted.items()
             for item in found
         ]
+        ending = [(item.execution_id, item.activity_id, item.attempt) for item in live.ending.values()]
         rest: Array = (
             value(live.trigger_payload),
             value(live.results),
@@ -98,7 +99,7 @@ class _Writer(Struct, eq=False):
             compensations,
             [msgspec.to_builtins(item) for item in live.incidents],
         )
-        rare = (live.home, interrupted)
+        rare = (live.home, interrupted, ending)
         return (*rest, [], *rare) if any(rare) else rest
 
     def heap(self) -> dict[str, Any]:

@@ -48,7 +48,9 @@ class Commit(Struct, frozen=True):
     work_added: tuple[WorkRow, ...] = ()
     effects_consumed: tuple[EffectRef, ...] = ()
     effects_dropped: tuple[int, ...] = ()
-    """Executions whose results are no longer needed (cancel)."""
+    """Executions whose results are no longer needed: terminated, or lost in a race."""
+    effects_canceled: tuple[int, ...] = ()
+    """Executions to cancel. The rows stay, marked, until the end of each effect is committed (rule M1)."""
     effects_added: tuple[EffectRow, ...] = ()
     """A new attempt consumes the old row and adds the new one in one commit."""
     inbox_consumed: tuple[str, ...] = ()

@@ -28,6 +28,8 @@ class Status(_StatusAttributes):
     FINISHED = "finished"
     FAULTED = "faulted"
     CANCELED = "canceled"
+    CANCELING = "canceling"
+    """Canceled; its running effects, then its `finally` parts and compensations have to end."""
 
 
 for _status in Status:
@@ -36,9 +38,10 @@ for _status in Status:
 
 TRANSITIONS: Mapping[Status, frozenset[Status]] = {  # The unit tests check every run against this table.
     Status.PENDING: frozenset({Status.RUNNING, Status.CANCELED}),
-    Status.RUNNING: frozenset({Status.SUSPENDED, Status.FINISHED, Status.FAULTED, Status.CANCELED}),
-    Status.SUSPENDED: frozenset({Status.RUNNING, Status.CANCELED}),
-    Status.FAULTED: frozenset({Status.RUNNING, Status.CANCELED}),
+    Status.RUNNING: frozenset({Status.SUSPENDED, Status.FINISHED, Status.FAULTED, Status.CANCELING, Status.CANCELED}),
+    Status.SUSPENDED: frozenset({Status.RUNNING, Status.CANCELING, Status.CANCELED}),
+    Status.FAULTED: frozenset({Status.RUNNING, Status.CANCELING, Status.CANCELED}),
+    Status.CANCELING: frozenset({Status.CANCELED}),
     Status.FINISHED: frozenset(),
     Status.CANCELED: frozenset(),
 }
@@ -135,6 +138,10 @@ class JournalEvent(StrEnum):
     UNREAD = "unread"
     """A stimulus that was stored for the instance expired unread because the instance ended without waiting for it. Also: a
     stimulus that the instance sent to itself did not match the declared type."""
+    INSTANCE_CANCELING = "instance_canceling"
+    """The instance is canceled; `finally` parts and compensations follow when its effects have ended."""
+    EFFECT_ENDED = "effect_ended"
+    """A canceled effect has ended: finished, canceled, lost or faulted. Its result is dropped."""
 
 
 class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):

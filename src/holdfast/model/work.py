@@ -78,6 +78,8 @@ class Owner(NamedTuple):
 
 
 NO_OWNER = Owner("", 0)
+CANCELED = "cancel"
+"""`on_lost` of a canceled effect: it does not run again, only its end is recorded."""
 
 
 class EffectRef(NamedTuple):
@@ -110,6 +112,11 @@ class EffectRow(Struct, frozen=True):
     @property
     def ref(self) -> EffectRef:
         return EffectRef(self.execution, self.attempt, self.owner)
+
+    @property
+    def canceled(self) -> bool:
+        """Whether the instance waits only for the end of this effect."""
+        return self.on_lost == CANCELED
 
 
 class InboxRow(Struct, frozen=True, kw_only=True):

@@ -99,7 +99,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(
         tenant=TENANTS, name=NAMES, skew=st.sampled_from([0, 0, 0, 0, -1, 1]), status=STATUSES, taken=_some(GUARDS),
         released=_some(GUARDS), events=_some(EVENTS), seq=SMALL, burned=st.booleans(), works=_some(WORK_IDS),
-        consumed=_some(WORK_IDS), execution=SMALL, owner=OWNERS, effects=st.sampled_from(["", "add", "consume", "drop"]),
+        consumed=_some(WORK_IDS), execution=SMALL, owner=OWNERS, effects=st.sampled_from(["", "add", "consume", "drop", "cancel"]),
         parent=st.none() | NAMES, recorded=st.none() | NAMES,
     )  # fmt: skip
     def commit(
@@ -129,6 +129,7 @@ class StoreMachine(RuleBasedStateMachine):
                 effects_added=(effect(tenant, name, execution, owner=owner),) if effects == "add" else (),
                 effects_consumed=(EffectRef(execution, 1, owner),) if effects == "consume" else (),
                 effects_dropped=(execution,) if effects == "drop" else (),
+                effects_canceled=(execution,) if effects == "cancel" else (),
                 incidents_added=(incident(tenant, name, id=f"in{number}", occurred=later(number)),),
                 values_added=(value(tenant, name, f"v{seq}"),) if burned else (),
                 outbox_added=(message(tenant, id=f"m{number}", created=later(number), instance_id=name),),

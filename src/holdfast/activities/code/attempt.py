@@ -81,6 +81,7 @@ class AttemptNode:
         self.node.hooks.fault = self.fault
         self.node.hooks.stop = self.stop
         self.node.hooks.finalizer = self.finalizer
+        self.node.hooks.unbroken = self.unbroken
 
     def _handler(self, builder: NodeBuilder, number: int, item: Any) -> Handler:
         shape = self.shape
@@ -229,6 +230,9 @@ class AttemptNode:
 
     def finalizer(self, activation: Activation) -> Node | None:
         return self.last if activation.data and activation.data[0] != FINALLY else None
+
+    def unbroken(self, live: LiveInstance, activation: Activation) -> list[tuple[Node, Scope]] | None:
+        return [] if activation.data and activation.data[0] == FINALLY else None
 
 
 def matches(error: BaseException, kind: Any) -> bool:

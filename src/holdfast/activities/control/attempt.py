@@ -63,6 +63,7 @@ class _TryNode:
         ]
         self.node.hooks.fault = self.fault
         self.node.hooks.finalizer = self.finalizer
+        self.node.hooks.unbroken = self.unbroken
 
     @staticmethod
     def names(errors: Any) -> tuple[str, ...]:
@@ -123,3 +124,6 @@ class _TryNode:
 
     def finalizer(self, activation: Activation) -> Node | None:
         return self.last if activation.data and activation.data[0] != FINALLY else None
+
+    def unbroken(self, live: LiveInstance, activation: Activation) -> list[tuple[Node, Scope]] | None:
+        return [] if activation.data and activation.data[0] == FINALLY else None

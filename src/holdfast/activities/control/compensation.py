@@ -11,7 +11,7 @@ from holdfast.authoring.fields import port
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.live import Compensation, LiveInstance
-from holdfast.execution.plan import Op, Outcome
+from holdfast.execution.plan import Node, Op, Outcome
 from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
 
@@ -65,24 +65,38 @@ class Compensate(Activity, pure=True, category="Control flow", icon="undo"):
         node = builder.node
         key_of = builder.input("key")
 
-        def undo_next(live: LiveInstance, activation: Activation) -> None:
+        def take_next(live: LiveInstance, activation: Activation) -> Compensation | None:
             wanted = activation.data
             position = next(
                 (n for n in reversed(range(len(live.compensations))) if wanted in (None, live.compensations[n].name)),
                 None,
             )
             if position is None:
-                live.complete(activation)
-                return
+                return None
             record = live.compensations[position]
             live.compensations = live.compensations[:position] + live.compensations[position + 1 :]
             live.note(JournalEvent.COMPENSATED, activation, {"execution": record.execution_id, "key": record.name})
-            live.queue.append((record.node, activation, record.scope))
+            return record
+
+        def undo_next(live: LiveInstance, activation: Activation) -> None:
+            record = take_next(live, activation)
+            if record is None:
+                live.complete(activation)
+            else:
+                live.queue.append((record.node, activation, record.scope))
+
+        def unbroken(live: LiveInstance, activation: Activation) -> list[tuple[Node, Scope]]:
+            """All compensations run, also those that have not begun."""
+            rest: list[tuple[Node, Scope]] = []
+            while (record := take_next(live, activation)) is not None:
+                rest.append((record.node, record.scope))
+            return rest
 
         def undone(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
             undo_next(live, owner)
 
         node.hooks.borrowed = undone
+        node.hooks.unbroken = unbroken
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             activation = live.activate(node, owner, scope)

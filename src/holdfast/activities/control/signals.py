@@ -75,7 +75,7 @@ class Complete(Activity, pure=True, terminal=True, category="Composition", icon=
                 composite = composite.owner
             finish = composite.node.hooks.finish
             if composite is live.cleanup:
-                end_finalizer(live)
+                end_finalizer(live, owner)
                 return
             if finish is not None:
                 finish(live, composite, names)
@@ -122,7 +122,7 @@ class Finish(Activity, pure=True, terminal=True, category="Primitives", icon="fl
             live.root.status = live.root.status or COMPLETED
             withdraw_all(live)
             if top is live.cleanup:
-                end_finalizer(live)
+                end_finalizer(live, owner)
 
         return op
 

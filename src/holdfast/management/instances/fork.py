@@ -86,7 +86,7 @@ def _refuse(live: LiveInstance) -> None:
     if live.status in (Status.FINISHED, Status.CANCELED):
         raise InstanceAtRest(live.id, live.status, remedy="It has ended, so a copy could not continue.")
     children = [mark for mark in live.bookmarks.values() if mark.kind is BookmarkKind.CHILD]
-    if live.status is Status.PENDING or live.effects or children:
+    if live.status is Status.PENDING or live.effects or live.ending or children:
         what = "has not begun" if live.status is Status.PENDING else "has effects or children under way"
         raise ExecutionError(f"Instance {live.id} {what}. Fork it when it waits.")
 

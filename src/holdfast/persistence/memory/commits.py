@@ -11,7 +11,7 @@ from holdfast.errors import AlreadyStored
 from holdfast.model.commit import Commit, CommitOutcome, Failed, check_batch
 from holdfast.model.guard import GuardRef, GuardRow
 from holdfast.model.stored import BookmarkRow, InstanceKey, InstanceRow
-from holdfast.model.work import EffectRef
+from holdfast.model.work import CANCELED, EffectRef
 from holdfast.persistence import faultpoints
 from holdfast.persistence.guard_rules import Holder, check_guards
 from holdfast.persistence.memory.records import write_record
@@ -168,6 +168,10 @@ def _write_effects(tables: Tables, commit: Commit, key: InstanceKey) -> None:
         del tables.effects[*key, ref.execution]
     for execution in commit.effects_dropped:
         tables.effects.pop((*key, execution), None)
+    for execution in commit.effects_canceled:
+        canceled = tables.effects.get((*key, execution))
+        if canceled is not None:
+            tables.effects[*key, execution] = replace(canceled, on_lost=CANCELED)
     tables.effects.update({(*key, row.execution): row for row in commit.effects_added})
     for dropped in commit.values_dropped:
         tables.values.get(key, {}).pop(dropped, None)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.stored import InstanceRow
+from holdfast.model.work import CANCELED
 from holdfast.persistence import faultpoints
 from holdfast.persistence.guard_rules import check_guards
 from holdfast.persistence.sql.dialect import Dialect
@@ -39,6 +40,7 @@ _BURN = "delete from hf_bookmark where tenant = ? and wake_key = ? and correlati
 _DROP_WORK = "delete from hf_work where tenant = ? and id = ?"
 _DROP_INBOX = "delete from hf_inbox where tenant = ? and id = ?"
 _DROP_EFFECT = "delete from hf_effect where tenant = ? and instance_id = ? and execution = ?"
+_CANCEL_EFFECT = f"update hf_effect set on_lost = '{CANCELED}' where tenant = ? and instance_id = ? and execution = ?"  # noqa: S608
 _DROP_VALUE = "delete from hf_value where tenant = ? and instance_id = ? and ref = ?"
 _RELEASE = "delete from hf_guard where tenant = ? and kind = ? and name = ? and instance_id = ?"
 _RESOLVE = "update hf_incident set is_open = 0 where tenant = ? and instance_id = ? and id = ?"
@@ -142,6 +144,9 @@ def _effects(written: _Written, codec: Codec) -> Iterator[Statement]:
         gone += [(row.tenant, row.id, ref.execution) for ref in commit.effects_consumed]
         gone += [(row.tenant, row.id, execution) for execution in commit.effects_dropped]
     yield execute_many(_DROP_EFFECT, gone)
+    yield execute_many(
+        _CANCEL_EFFECT, [(row.tenant, row.id, number) for commit, row in written for number in commit.effects_canceled]
+    )
     yield execute_many(
         EFFECT.insert, [EFFECT.encode(effect, codec) for commit, _ in written for effect in commit.effects_added]
     )

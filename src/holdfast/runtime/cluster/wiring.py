@@ -229,6 +229,7 @@ class Components:
         self.in_hand.include(self.running.of_instance, self.lanes.has)
         self.conflicts.submit = self.lanes.submit
         self.running.on_end = self.steps.effect_ended
+        self.running.on_canceled_elsewhere = self.reaper.end_canceled
         self.reaper.resend = self.steps.resend
         self.router.take, self.router.take_own = self.poller.take, self.poller.take_own
         self.alterations.take_own = self.poller.take_own

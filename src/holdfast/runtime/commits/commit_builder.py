@@ -73,7 +73,8 @@ class CommitBuilder:
         if live.replies and (replies := reply_records(tenant, live, now)):
             rows["records"] = (*rows.get("records", ()), *replies)
         if live.new_effects or live.canceled_effects:
-            rows["effects_dropped"] = tuple(live.canceled_effects)
+            if live.canceled_effects:
+                _add_canceled(rows, live)
             live.new_effects = fresh = _fresh_effects(live)
             added = rows["effects_added"] = tuple([self._effect(tenant, live, item, now) for item in fresh])
             if self._placement.rows and (
@@ -274,6 +275,12 @@ def _state_after(live: LiveInstance) -> Packed:
         return encode_state(live)
     finally:
         live.journal_base, live.published = base, published
+
+
+def _add_canceled(rows: dict[str, Any], live: LiveInstance) -> None:
+    """Rows of effects that finalizers wait for stay until the end of the effect (rule M1); the others are deleted."""
+    rows["effects_dropped"] = tuple([key for key in live.canceled_effects if key not in live.ending])
+    rows["effects_canceled"] = tuple([key for key in live.canceled_effects if key in live.ending])
 
 
 def _fresh_effects(live: LiveInstance) -> list[EffectRequest]:

@@ -51,7 +51,7 @@ class Attempt:
         self.canceled = False
         """Shown by the activity's context; code in a thread has to check it."""
         self.left = False
-        """The attempt still runs after its timeout; its result is ignored."""
+        """The attempt still runs after its timeout or the grace period of its cancellation; its result is ignored."""
 
     def cancel(self, cause: str) -> asyncio.Task[None] | None:
         """Cancel the attempt; returns its task, which may need time to clean up, or None if it never began."""
@@ -132,8 +132,13 @@ class InstanceEffects:
             self._news.set_result(None)
 
     async def cancel(self, execution_ids: list[int], cause: str) -> None:
-        """Cancel these effects and wait for them, at most for the grace period."""
-        await ended([self._open[key].cancel(cause) for key in execution_ids if key in self._open], self._grace)
+        """Cancel these effects and wait for them, at most for the grace period. Effects that still run then count as ended."""
+        attempts = [self._open[key] for key in execution_ids if key in self._open]
+        await ended([attempt.cancel(cause) for attempt in attempts], self._grace)
+        for attempt in attempts:
+            if self._open.get(attempt.request.execution_id) is attempt:
+                attempt.left = True
+                self._ended(attempt, canceled_failure(cause))
 
     async def cancel_all(self, cause: str) -> None:
         await self.cancel(list(self._open), cause)
@@ -315,4 +320,9 @@ def _emit(node: Node, attempt: Attempt, result: Record | EffectFailure) -> None:
 def _canceled(node: Node, cause: str | None) -> EffectFailure:
     if cause is None:
         return failure(ExecutionError(f"'{node.key}' raised CancelledError, but Holdfast did not cancel it."))
+    return canceled_failure(cause)
+
+
+def canceled_failure(cause: str) -> EffectFailure:
+    """The end of an effect that Holdfast canceled."""
     return EffectFailure(type="Canceled", message=f"canceled: {cause}", cause=cause)

@@ -10,7 +10,7 @@ from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.model.work import EffectRow
 from holdfast.runtime.commits.instance_cache import InstanceCache
 from holdfast.runtime.commits.instance_reader import InstanceReader
-from holdfast.runtime.effects.running_effects import RunningEffects
+from holdfast.runtime.effects.running_effects import CANCELED, RunningEffects
 
 BuryPoison = Callable[[EffectRow, int], Awaitable[bool]]
 """Buries an effect that ends processes; called with the row and the number of lost attempts."""
@@ -32,6 +32,9 @@ class EffectLauncher:
         decides about the attempt. Otherwise the stored state is used.
         """
         key = InstanceKey(row.tenant, row.instance_id)
+        if row.canceled:
+            self._running.end_unstarted(key, row.ref, CANCELED)
+            return
         cached = self._cache.get(key)
         if cached is not None:
             values = await self._cache.values_of(key, cached)
@@ -55,8 +58,11 @@ class EffectLauncher:
         request = live.effects.get(row.execution)
         if only_recorded and (request is None or request.attempt != row.attempt):
             return False
+        if request is None and row.execution in live.ending:
+            self._running.end_unstarted(key, row.ref, CANCELED)  # Canceled since the row was read.
+            return True
         if request is None or self._running.has((key, row.execution)):
-            return True  # Canceled between the two reads, or started meanwhile.
+            return True  # Dropped between the two reads, or started meanwhile.
         lost_attempts = row.attempt - request.attempt
         if lost_attempts and await self._bury_poison(
             replace(row, activity_id=request.activity_id), lost_attempts

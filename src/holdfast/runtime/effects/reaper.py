@@ -26,19 +26,19 @@ from holdfast.model.work import NO_OWNER, EffectRef, EffectRow
 from holdfast.ports import Store
 from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.instance_reader import InstanceReader
-from holdfast.runtime.commits.jobs.effect import EffectJob, HoldJob
+from holdfast.runtime.commits.jobs.effect import LOST, EffectJob, HoldJob
 from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.placement import is_stale
 from holdfast.runtime.effects.effect_pages import EffectPages
 from holdfast.runtime.effects.launcher import EffectLauncher
 from holdfast.runtime.effects.poison import PoisonEffects
-from holdfast.runtime.effects.running_effects import EffectKey, RunningEffects
+from holdfast.runtime.effects.running_effects import CANCELED, EffectKey, RunningEffects
 from holdfast.runtime.effects.takeover_receipts import ITS_QUEUE, TakeoverReceipts
 from holdfast.runtime.intake import QUARANTINE_TIME, Intake
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import AWAY, OutageLog
-from holdfast.runtime.service import PeriodicService
+from holdfast.runtime.service import BackgroundTasks, PeriodicService
 
 logger = logging.getLogger("holdfast")
 T = TypeVar("T")
@@ -53,6 +53,8 @@ ISOLATION_SECONDS = 30.0
 ISOLATION_WAIT_MAX = timedelta(minutes=10)
 """Maximum wait for an idle node before an isolated retry runs without isolation."""
 PARALLEL_TAKEOVERS = 16
+END_CANCELED_SECONDS = 5.0
+"""Time for which a stopping node waits until canceled effects that no node runs have ended."""
 FORGET_NODES_EVERY = 100
 """Sweeps between two removals of old nodes from the registry."""
 FORGET_NODES_AFTER = timedelta(days=1)
@@ -95,6 +97,7 @@ class Reaper:
         self._lost_pages: dict[str, EffectPages] = {tenant: EffectPages(PAGE) for tenant in tenants}
         self._waiting_pages: dict[str, EffectPages] = {tenant: EffectPages(PAGE) for tenant in tenants}
         self._isolation_since: dict[EffectKey, float] = {}
+        self._ending = BackgroundTasks("canceled effects could not be ended; the sweep does it")
         self._service = PeriodicService(
             "reaper",
             self._sweep_once,
@@ -108,6 +111,10 @@ class Reaper:
 
     async def stop(self) -> None:
         await self._service.stop()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(END_CANCELED_SECONDS):
+                await self._ending.wait()
+        await self._ending.stop()
 
     # -- sweep ---------------------------------------------------------------------------------------------------------
 
@@ -155,8 +162,8 @@ class Reaper:
         waiting = await self._waiting_pages[tenant].next(
             lambda after: self._store.waiting_effects(tenant, now, PAGE, after)
         )
-        taken = await self._each([row for row in waiting if not row.queue], self.take)
-        await self._each([row for row in waiting if is_stale(row, now)], self._send_again)
+        taken = await self._each([row for row in waiting if row.canceled or not row.queue], self.take)
+        await self._each([row for row in waiting if is_stale(row, now) and not row.canceled], self._send_again)
         return sum(map(bool, taken))
 
     async def _take_suspects(self, suspects: list[EffectRow]) -> int:
@@ -213,6 +220,13 @@ class Reaper:
 
     # -- one instance, on request --------------------------------------------------------------------------------------
 
+    def end_canceled(self, key: InstanceKey) -> None:
+        """End canceled effects of the instance that no live node runs. The sweep does the same, later."""
+        self._ending.start(self._end_canceled(key))
+
+    async def _end_canceled(self, key: InstanceKey) -> None:
+        await self._each([row for row in await self._unowned(key) if row.canceled], self.take)
+
     async def recover(self, key: InstanceKey) -> int:
         """Take over the effects of one instance; returns their number."""
         return sum([await self._recover_one(row) for row in await self._unowned(key)])
@@ -258,7 +272,7 @@ class Reaper:
             return False
         was_lost = row.owner != NO_OWNER  # An attempt that a node gave back does not count.
         # A step returns to its queue: not every node serves it.
-        to_queue = bool(row.queue) and row.on_lost != OnLost.FAIL and was_lost
+        to_queue = bool(row.queue) and row.on_lost != OnLost.FAIL and was_lost and not row.canceled
         owner = NO_OWNER if to_queue else self._membership.owner
         new = EffectRef(row.execution, row.attempt + was_lost, owner)
         if not to_queue:  # A node that lacks the code leaves the effect to others (rule H10).
@@ -285,7 +299,10 @@ class Reaper:
         return True
 
     async def _continue(self, row: EffectRow, moved: EffectRow, *, to_queue: bool) -> None:
-        if row.on_lost == OnLost.FAIL:
+        if moved.canceled:
+            lost = row.owner != NO_OWNER
+            self._running.end_unstarted(InstanceKey(row.tenant, row.instance_id), moved.ref, LOST if lost else CANCELED)
+        elif row.on_lost == OnLost.FAIL:
             message = f"Node '{row.owner.node}' died while it ran, and it is not run again (on_lost: fail)."
             failed = EffectFailure(type="EffectLost", message=message, cause="lost")
             self._lanes.submit(EffectJob(InstanceKey(row.tenant, row.instance_id), moved.ref, failed))

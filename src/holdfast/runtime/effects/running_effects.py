@@ -7,9 +7,10 @@ over.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
+from typing import Any
 
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.record import EffectFailure, EffectRequest, Record
@@ -20,11 +21,13 @@ from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.jobs.effect import EffectJob
 from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.placement import Placement
-from holdfast.runtime.effects.executor import Attempt, EffectTasks, around_effects, ended
+from holdfast.runtime.effects.executor import Attempt, EffectTasks, around_effects, canceled_failure, ended
 from holdfast.runtime.effects.pools import EffectPools
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 
+CANCELED, LOST_RACE = "canceled", "lost race"
+"""Causes of a cancellation: by a cancel on another node, and by a branch that is not needed any more."""
 EffectKey = tuple[InstanceKey, int]
 """Instance and execution."""
 Attempts = dict[EffectKey, int]
@@ -44,6 +47,8 @@ class RunningAttempt(Attempt):
 class RunningEffects:
     on_end: Callable[[EffectKey], None]
     """Called when an effect has ended here; set by the node."""
+    on_canceled_elsewhere: Callable[[InstanceKey], None]
+    """Called for an instance with canceled effects that do not run here; set by the node."""
 
     def __init__(
         self,
@@ -96,14 +101,23 @@ class RunningEffects:
     def start_committed(self, key: InstanceKey, live: LiveInstance) -> None:
         """Cancel the effects that a commit canceled, and start the inline effects that it recorded."""
         if live.canceled_effects:
-            canceled, live.canceled_effects = live.canceled_effects, []
-            for execution_id in canceled:
-                self.cancel((key, execution_id), live.stopping or "lost race")
+            self._cancel_committed(key, live)
         place_of, nodes, home = self._placement.of, live.plan.by_key, live.home
         recorded, live.new_effects = live.new_effects, []
         for request in recorded:
             if not request.held and place_of(nodes[request.activity_id], home).here:
                 self.run(key, live, request)
+
+    def _cancel_committed(self, key: InstanceKey, live: LiveInstance) -> None:
+        canceled, live.canceled_effects = live.canceled_effects, []
+        cause, elsewhere = live.stopping or LOST_RACE, False
+        for execution_id in canceled:
+            if execution_id not in live.ending:
+                self.cancel((key, execution_id), cause)
+            elif not self.end((key, execution_id), cause):
+                elsewhere = True
+        if elsewhere:
+            self.on_canceled_elsewhere(key)
 
     def run(self, key: InstanceKey, live: LiveInstance, request: EffectRequest) -> None:
         """Start an effect that this node owns by its row."""
@@ -160,12 +174,35 @@ class RunningEffects:
         self._watch.notify(instance, more_in_hand=self._lanes.has(instance))
 
     def cancel(self, key: EffectKey, cause: str) -> None:
+        """Cancel an effect whose row is gone or belongs to another node: its end is not reported."""
         attempt = self._forget(key)
         if attempt is not None:
             self._watch.notify(key[0])
-            task = asyncio.get_running_loop().create_task(ended([attempt.cancel(cause)], self._grace))
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
+            self._follow(ended([attempt.cancel(cause)], self._grace))
+
+    def end(self, key: EffectKey, cause: str) -> bool:
+        """Cancel an effect and report its end, at the latest after the grace period. False if it does not run here."""
+        attempt = self._running.get(key)
+        if attempt is None:
+            return False
+        if attempt.cause is None:  # Not canceled before.
+            self._follow(self._end(attempt, attempt.cancel(cause), cause))
+        return True
+
+    async def _end(self, attempt: RunningAttempt, task: asyncio.Task[None] | None, cause: str) -> None:
+        await ended([task], self._grace)
+        if self._running.get(attempt.key) is attempt:  # It never began, or its code ignores the cancellation.
+            attempt.left = True
+            self._finished(attempt, canceled_failure(cause))
+
+    def end_unstarted(self, key: InstanceKey, ref: EffectRef, cause: str) -> None:
+        """Report the end of a canceled effect that this node owns and does not start."""
+        self._lanes.submit(EffectJob(key, ref, canceled_failure(cause)))
+
+    def _follow(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
     def _forget(self, key: EffectKey) -> RunningAttempt | None:
         attempt = self._running.pop(key, None)
@@ -178,13 +215,18 @@ class RunningEffects:
         return attempt
 
     def cancel_lost(self, checked: Attempts, owned: Iterable[EffectRow]) -> None:
-        """Of the attempts that ran before the store was queried, cancel those that this node does not own any more (rule M1).
-        Attempts that started since are not affected: the query may have been too early for them."""
-        mine = {(InstanceKey(row.tenant, row.instance_id), row.execution): row.attempt for row in owned}
+        """Of the attempts that ran before the store was queried, cancel those that this node does not own any more, and those
+        whose row says so (rule M1). Attempts that started since are not affected: the query may have been too early for them."""
+        mine = {(InstanceKey(row.tenant, row.instance_id), row.execution): row for row in owned}
         for key, attempt in checked.items():
             running = self._running.get(key)
-            if running is not None and running.request.attempt == attempt and mine.get(key) != attempt:
-                self.cancel(key, "canceled")
+            if running is None or running.request.attempt != attempt:
+                continue
+            row = mine.get(key)
+            if row is None or row.attempt != attempt:
+                self.cancel(key, CANCELED)
+            elif row.canceled:
+                self.end(key, CANCELED)
 
     def attempts(self) -> Attempts:
         return {key: running.request.attempt for key, running in self._running.items()}

@@ -18,7 +18,7 @@ from holdfast.execution import delivery
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.segment import Ended, run_segment
 from holdfast.model.instance import Bookmark, BookmarkKind, Status
-from holdfast.runtime.effects.executor import Finished, InstanceEffects
+from holdfast.runtime.effects.executor import Finished, InstanceEffects, canceled_failure
 from holdfast.runtime.observability.status_events import emit_status, names_of
 from holdfast.runtime.result import RunResult
 
@@ -60,6 +60,9 @@ class Driver:
 
     async def drive(self) -> RunResult:
         """Run until the instance ends, or waits for something outside of this process."""
+        for request in list(self.live.ending.values()):  # Of an exported instance: no process runs them.
+            lost = canceled_failure("lost")
+            self.deliver(delivery.finish_effect, self.live, request.execution_id, request.attempt, lost)
         try:
             while True:
                 ended, self._ahead = self._ahead or self._run_segment(), None
@@ -68,7 +71,7 @@ class Driver:
                     await asyncio.sleep(0)
                 elif resumed or self.live.queue or self._take_cancel() or self._deliver_own_events():
                     continue
-                elif self.live.effects:
+                elif self.live.effects or self.live.ending:
                     await self._take_results()
                 elif not await self._wait_for_due():
                     await self.effects.cancel_all("drained")
@@ -113,7 +116,7 @@ class Driver:
         self._deliver_result(finished)
         ended, live = self._run_segment(), self.live
         if (
-            ended is not Ended.IDLE or len(live.effects) != 1 or live.bookmarks or live.canceled_effects
+            ended is not Ended.IDLE or len(live.effects) != 1 or live.bookmarks or live.canceled_effects or live.ending
             or live.child_starts or live.published or live.queue or self._canceled.is_set()
         ):  # fmt: skip
             self._ahead = ended
@@ -178,7 +181,7 @@ class Driver:
 
     def _deliver_result(self, finished: Finished) -> None:
         execution_id, attempt, result = finished
-        if execution_id in self.live.effects:
+        if execution_id in self.live.effects or execution_id in self.live.ending:
             self.deliver(delivery.finish_effect, self.live, execution_id, attempt, result)
 
     def _first_due(self) -> Bookmark | None:

@@ -384,7 +384,7 @@ async def test_a_heartbeat_ends_what_was_canceled_elsewhere(cluster: Any) -> Non
     await node_of(a).cancel_watch.stop()
     identity = (await a.start(waiting())).result.instance_id
     await probe.begun.wait()
-    assert (await b.cancel(identity)).status is Status.CANCELED
+    assert (await b.cancel(identity)).status is Status.CANCELING
     await node_of(a).heartbeat.beat()
     await probe.canceled.wait()
     assert (await a.settle(identity)).status is Status.CANCELED

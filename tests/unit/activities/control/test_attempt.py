@@ -138,7 +138,7 @@ async def test_finally_may_wait_and_do_effects_while_it_is_canceled(runner: Runn
     workflow = Workflow(Try(body=Event("never"), finally_=last), variables={"x": None})
     canceling = await runner.cancel(await runner.run(workflow))
 
-    assert canceling.status is Status.SUSPENDED
+    assert canceling.status is Status.CANCELING
     assert [item.payload for item in canceling.bookmarks] == [{"event_name": "confirm"}]
     ended = await runner.resume(through_json(runner, canceling, workflow))
     assert ended.lines == ["tidy"]

@@ -131,7 +131,7 @@ async def test_canceling_while_a_compensation_waits_lets_it_go_on(runner: Runner
     assert waiting.lines == ["a", "b", "ask b"]
 
     waiting = await runner.cancel(through_json(runner, waiting, workflow))
-    assert (waiting.status, waiting.lines) == (Status.SUSPENDED, [])
+    assert (waiting.status, waiting.lines) == (Status.CANCELING, [])
     waiting = await runner.resume(through_json(runner, waiting, workflow))
     assert waiting.lines == ["undo b", "ask a"]
     ended = await runner.resume(through_json(runner, waiting, workflow))

@@ -115,15 +115,29 @@ async def test_with_a_broker_the_commit_has_no_step_row() -> None:
     assert commit.work_added == ()
 
 
-async def test_a_result_consumes_its_row_and_a_cancel_drops_it() -> None:
+async def test_a_result_consumes_its_row_and_a_cancel_marks_it_until_its_end() -> None:
     pipeline, commit = await started(Parallel(pay.bind(id="one"), pay.bind(id="two")))
     first, second = (EffectRef(row.execution, row.attempt, row.owner) for row in commit.effects_added)
     await pipeline.execute(EffectJob(KEY, first, Record(completed=True)))
     assert last(pipeline).effects_consumed == (first,)
 
-    await pipeline.run(CancelJob(KEY, "canceled"))
-    assert last(pipeline).effects_dropped == (second.execution,)
-    assert last(pipeline).effects_added == ()
+    await pipeline.execute(CancelJob(KEY, "canceled"))
+    assert last(pipeline).effects_canceled == (second.execution,)
+    assert (last(pipeline).effects_dropped, last(pipeline).effects_added) == ((), ())
+    assert instance_of(last(pipeline)).status == "canceling"
+
+    await pipeline.execute(EffectJob(KEY, second, Record(completed=True)))
+    assert last(pipeline).effects_consumed == (second,)
+    assert instance_of(last(pipeline)).status == "canceled"
+
+
+async def test_a_terminate_drops_the_rows_of_effects_that_are_being_canceled_too() -> None:
+    pipeline, commit = await started(Parallel(pay.bind(id="one"), pay.bind(id="two")))
+    await pipeline.execute(CancelJob(KEY, "canceled"))
+    await pipeline.execute(CancelJob(KEY, "canceled", finalize=False))
+
+    assert set(last(pipeline).effects_dropped) == {row.execution for row in commit.effects_added}
+    assert instance_of(last(pipeline)).status == "canceled"
 
 
 # -- incidents and values ----------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from holdfast import Status, Workflow, activity
 from holdfast.activities import Sequence
 from holdfast.model.stored import InstanceKey
-from holdfast.model.work import EffectRow
+from holdfast.model.work import EffectRef, EffectRow
 from holdfast.runtime.effects.launcher import EffectLauncher
 from holdfast.runtime.effects.poison import PoisonEffects
 from holdfast.runtime.effects.reaper import Reaper
@@ -32,12 +32,16 @@ class FakeRunning:
 
     def __init__(self) -> None:
         self.launched: list[tuple[InstanceKey, int, int]] = []
+        self.ended: list[EffectRef] = []
 
     def has(self, key: Any) -> bool:
         return key in {(instance, execution) for instance, execution, _ in self.launched}
 
     def run(self, key: InstanceKey, live: Any, request: Any) -> None:
         self.launched.append((key, request.execution_id, request.attempt))
+
+    def end_unstarted(self, key: InstanceKey, ref: EffectRef, cause: str) -> None:
+        self.ended.append(ref)
 
 
 async def recorded(memory: MemoryNode) -> EffectRow:
@@ -97,11 +101,16 @@ async def test_a_buried_effect_does_not_run(memory: MemoryNode) -> None:
 
 async def test_an_effect_that_was_canceled_does_not_run(memory: MemoryNode) -> None:
     row, running = await recorded(memory), FakeRunning()
+    memory.components.running.on_canceled_elsewhere = lambda key: None
     await memory.runtime.cancel("order")
+    (marked,) = await memory.store.effects_of("", "order")
+    launcher = launcher_of(memory, running, [])
 
-    await launcher_of(memory, running, []).launch(row)
+    await launcher.launch(row)  # Read before the cancel: the state says it.
+    await launcher.launch(marked)
 
     assert running.launched == []
+    assert running.ended == [row.ref, row.ref]
 
 
 async def test_a_step_runs_without_poison_checks_and_without_the_reaper(monkeypatch: pytest.MonkeyPatch) -> None:

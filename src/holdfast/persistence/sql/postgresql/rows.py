@@ -116,6 +116,8 @@ def _instance(kinds: Kinds, number: int, commit: Commit, row: InstanceRow, codec
         kinds["bookmark_burned"].append((number, tenant, key, correlation, name, seq))
     for mark in commit.bookmarks_added:
         kinds["bookmark_added"].append((number, *BOOKMARK.encode(mark, codec)))
+    if commit.effects_canceled:
+        kinds["effect_canceled"] += [(number, tenant, name, execution) for execution in commit.effects_canceled]
     if commit.effects_added or commit.effects_dropped:
         for effect in commit.effects_added:
             kinds["effect_added"].append((number, *EFFECT.encode(effect, codec)))

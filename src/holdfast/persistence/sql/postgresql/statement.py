@@ -30,6 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from holdfast.model.work import CANCELED
 from holdfast.persistence.sql.first_segment import NEW_COLUMNS, keep_first
 from holdfast.persistence.sql.instance_tables import BOOKMARK, EFFECT, INCIDENT, JOURNAL, VALUE
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
@@ -77,6 +78,7 @@ KINDS = {
     "changed": f"number, tenant, id, {_CHANGES}, {_SEGMENT}",
     "guard_taken": "number, tenant, kind, name, fingerprint, instance_id, created",
     "effect_consumed": f"number, {_EFFECT_KEY}, attempt, owner_node, owner_boot",
+    "effect_canceled": f"number, {_EFFECT_KEY}",
     "incident_resolved": "number, tenant, instance_id, id",
     "work_dropped": "number, tenant, id",
     "schedule_fired": "number, tenant, id, due, next_due",
@@ -96,6 +98,12 @@ its node."""
 
 ROW_TYPE = "hf_row_"
 """Prefix of the composite types that the migrations create, one per kind: an array of rows is one parameter."""
+_SAME_TYPE = {"effect_canceled": "effect_dropped"}
+"""Kinds that use the composite type of another kind with the same columns."""
+
+
+def row_type_of(kind: str) -> str:
+    return ROW_TYPE + _SAME_TYPE.get(kind, kind)
 
 
 def type_of(column: str) -> str:
@@ -169,7 +177,7 @@ class _Text:
         for kind in shape:
             if not single:
                 place += 1
-                self._sources[kind] = f"unnest(${place}::{ROW_TYPE}{kind}[]) u"
+                self._sources[kind] = f"unnest(${place}::{row_type_of(kind)}[]) u"
                 self._counts[kind] = f"cardinality(${place})"
                 continue
             columns = []
@@ -322,6 +330,11 @@ def _deletes(text: _Text) -> Iterator[str]:
             f" on {_matching('tenant, id')} where {text.of_ok} for update of t skip locked)"
         )
         yield f"gone_work_dropped as (delete from hf_work t using free u where {_matching('tenant, id')} returning 1)"
+    if "effect_canceled" in text:
+        yield (
+            f"ending as (update hf_effect t set on_lost = '{CANCELED}' from {text.rows('effect_canceled')}"
+            f" where {_matching(_EFFECT_KEY)} and {text.of_ok})"
+        )
     if "incident_resolved" in text:
         yield (
             f"resolved as (update hf_incident t set is_open = 0 from {text.rows('incident_resolved')}"

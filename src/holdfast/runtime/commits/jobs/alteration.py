@@ -121,8 +121,9 @@ def _alter(live: LiveInstance, item: Alteration, targets: Targets, request: Oper
     if isinstance(item, Migrate):
         return _migrate(live, item, targets[item.version], request)
     if isinstance(item, Cancel):
+        if not delivery.cancel(live, TERMINATED if item.terminate else "canceled", finalize=not item.terminate):
+            return False
         request.note(live, "terminate" if item.terminate else "cancel")
-        delivery.cancel(live, TERMINATED if item.terminate else "canceled", finalize=not item.terminate)
         return True
     if isinstance(item, ScheduleActivity):
         request.note(live, "schedule activity", activity=item.activity_id)

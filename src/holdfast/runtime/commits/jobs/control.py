@@ -41,8 +41,7 @@ class CancelJob(Job):
     def apply(self, live: LiveInstance) -> bool:
         if self.is_hint and live.status in (Status.FINISHED, Status.CANCELED):
             return False
-        delivery.cancel(live, self.cause, finalize=self.finalize)
-        return True
+        return delivery.cancel(live, self.cause, finalize=self.finalize)
 
     def on_failure(self, error: Exception, retries: Retries) -> None:
         if isinstance(error, InstanceNotFound):

@@ -50,9 +50,11 @@ class EffectJob(Job):
         if self.late:
             live.note(JournalEvent.RESULT_DROPPED, activation, {"execution": execution_id, "attempt": attempt})
             return True
-        request = live.effects.get(execution_id)
-        if request is not None and activation is not None and request.attempt < attempt:
-            request.attempt = activation.attempt = attempt
+        request = live.effects.get(execution_id) or live.ending.get(execution_id)
+        if request is not None and request.attempt < attempt:
+            request.attempt = attempt
+            if activation is not None:
+                activation.attempt = attempt
         if delivery.finish_effect(live, execution_id, attempt, self.result):
             self.consumes_effect = self.ref
             if live.incidents:

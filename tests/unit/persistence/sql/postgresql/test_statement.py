@@ -15,7 +15,7 @@ from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.sql import migrations
 from holdfast.persistence.sql.postgresql.connection import numbered
 from holdfast.persistence.sql.postgresql.rows import rows_of
-from holdfast.persistence.sql.postgresql.statement import KINDS, ROW_TYPE, statement_of, type_of
+from holdfast.persistence.sql.postgresql.statement import KINDS, row_type_of, statement_of, type_of
 from holdfast.testing.store_rows import bookmark, commit_of, instance, settlement, work
 
 CODEC = PayloadCodec()
@@ -34,7 +34,7 @@ def test_every_kind_of_row_is_a_type_of_the_schema() -> None:
     }
 
     assert types == {
-        ROW_TYPE + kind: [f"{name} {FULL_NAMES.get(type_of(name), type_of(name))}" for name in columns.split(", ")]
+        row_type_of(kind): [f"{name} {FULL_NAMES.get(type_of(name), type_of(name))}" for name in columns.split(", ")]
         for kind, columns in KINDS.items()
     }
 
