@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from random import Random
 from typing import Any
 
 import pytest
@@ -481,20 +482,70 @@ async def test_a_queue_has_a_limit_for_the_whole_cluster(cluster: Cluster, carri
     assert probe.most <= 2
 
 
+async def test_bursts_of_steps_on_three_nodes_never_exceed_the_limit(cluster: Cluster) -> None:
+    """Places are returned between two bursts, while the next burst takes them."""
+    nodes = [
+        await cluster.node(
+            name,
+            work=True,
+            activities=ALL,
+            queues=("default", QUEUE),
+            placement=Placement(default=QUEUE),
+            cluster_limits=f"{QUEUE}=3",
+        )
+        for name in "abc"
+    ]
+    one, rng = Workflow(Sequence(crowd.bind()), id="one"), Random(1)
+    wide = Workflow(ParallelForEach(expr("list(range(8))"), crowd.bind(), item="n", limit=4), id="wide")
+    identities = [await start(nodes[0], wide) for _ in range(3)]
+    for number in range(60):
+        identities.append(await start(nodes[number % 3], one))
+        if rng.random() < 0.3:
+            await ended(nodes[0], identities[-1])
+
+    for identity in identities:
+        assert (await ended(nodes[0], identity)).status is Status.FINISHED
+    assert len(probe.calls) == 84
+    assert probe.most <= 3
+
+
 async def test_places_of_a_dead_node_are_free_again_and_nobody_counts_past_the_limit(cluster: Cluster) -> None:
     a, b = await cluster.node("a"), await cluster.node("b")
     limit = Limit(concurrency=3)
     mine, theirs = cluster_limit(a, limit), cluster_limit(b, limit)
 
-    assert await mine.reserve(2, 0) == 2
-    assert await theirs.reserve(5, 0) == 1
+    assert await mine.reserve(2, lambda: 0) == 2
+    assert await theirs.reserve(5, lambda: 0) == 1
     mine.settle(2, 1)
-    await mine.give_back(1)
+    await mine.give_back(lambda: 1)
     theirs.settle(1, 1)
-    assert await theirs.reserve(5, 1) == 1
+    assert await theirs.reserve(5, lambda: 1) == 1
     theirs.settle(1, 1)
     await cluster.died(a)
-    assert await theirs.reserve(5, 2) == 1
+    assert await theirs.reserve(5, lambda: 2) == 1
+
+
+async def test_three_nodes_that_reserve_and_return_at_random_never_exceed_the_limit(cluster: Cluster) -> None:
+    limit, used, most = Limit(concurrency=3), dict.fromkeys("abc", 0), 0
+
+    async def use(name: str, mine: ClusterLimit, rng: Random) -> None:
+        nonlocal most
+        returns = []
+        for _ in range(40):
+            reserved = await mine.reserve(rng.randint(1, 3), lambda: used[name])
+            used[name] += reserved
+            mine.settle(reserved, reserved)
+            most = max(most, sum(used.values()))
+            used[name] = rng.randint(0, used[name])
+            returns.append(asyncio.ensure_future(mine.give_back(lambda: used[name])))
+            for _ in range(rng.randint(0, 5)):
+                await asyncio.sleep(0)
+        await asyncio.gather(*returns)
+
+    async with asyncio.TaskGroup() as group:
+        for number, name in enumerate(used):
+            group.create_task(use(name, cluster_limit(await cluster.node(name), limit), Random(number)))
+    assert 0 < most <= 3
 
 
 async def test_what_may_begin_per_second_is_counted_for_all(cluster: Cluster) -> None:
@@ -502,10 +553,10 @@ async def test_what_may_begin_per_second_is_counted_for_all(cluster: Cluster) ->
     limit = Limit(per_second=0.001)
     mine, theirs = cluster_limit(a, limit), cluster_limit(b, limit)
 
-    assert await mine.reserve(4, 0) == 1
+    assert await mine.reserve(4, lambda: 0) == 1
     mine.settle(1, 1)
-    assert await mine.reserve(4, 0) == 0
-    assert await theirs.reserve(4, 0) == 0
+    assert await mine.reserve(4, lambda: 0) == 0
+    assert await theirs.reserve(4, lambda: 0) == 0
 
 
 async def test_the_sweep_leaves_what_is_being_taken(
