@@ -99,7 +99,8 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(
         tenant=TENANTS, name=NAMES, skew=st.sampled_from([0, 0, 0, 0, -1, 1]), status=STATUSES, taken=_some(GUARDS),
         released=_some(GUARDS), events=_some(EVENTS), seq=SMALL, burned=st.booleans(), works=_some(WORK_IDS),
-        consumed=_some(WORK_IDS), execution=SMALL, owner=OWNERS, effects=st.sampled_from(["", "add", "consume", "drop", "cancel"]),
+        consumed=_some(WORK_IDS), execution=SMALL, owner=OWNERS,
+        effects=st.sampled_from(["", "add", "consume", "drop", "cancel"]),
         parent=st.none() | NAMES, recorded=st.none() | NAMES,
     )  # fmt: skip
     def commit(

@@ -19,6 +19,7 @@ from holdfast import telemetry
 from holdfast.errors import HoldfastError
 from holdfast.execution.record import EffectFailure
 from holdfast.model.cluster import NodeState
+from holdfast.model.instance import LOST
 from holdfast.model.node_details import read_details
 from holdfast.model.policy import OnLost
 from holdfast.model.stored import InstanceKey
@@ -26,7 +27,7 @@ from holdfast.model.work import NO_OWNER, EffectRef, EffectRow
 from holdfast.ports import Store
 from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.instance_reader import InstanceReader
-from holdfast.runtime.commits.jobs.effect import LOST, EffectJob, HoldJob
+from holdfast.runtime.commits.jobs.effect import EffectJob, HoldJob
 from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.placement import is_stale
 from holdfast.runtime.effects.effect_pages import EffectPages

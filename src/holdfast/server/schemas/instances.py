@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, Field
 
 from holdfast.server.schemas.base import BulkFailure, Document, Payload, Request, VersionNumber
 
-StatusName = Literal["pending", "running", "suspended", "finished", "faulted", "canceled"]
+StatusName = Literal["pending", "running", "suspended", "finished", "faulted", "canceled", "canceling"]
 
 
 class InstanceItem(Payload):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from holdfast.errors import StoreUnavailable
 from holdfast.model.record_rows import RecordRow
+from holdfast.model.work import WorkRow
 from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
@@ -100,10 +101,10 @@ class SlowStore(MemoryStore):
         self.writing = asyncio.Event()
         self.fails_after = False
 
-    async def put_record(self, row: RecordRow) -> bool:
+    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = ()) -> bool:
         self.writing.set()
         await self.gate.wait()
-        done = await super().put_record(row)
+        done = await super().put_record(row, work)
         if self.fails_after:
             raise StoreUnavailable("The connection was lost.")
         return done
