@@ -16,7 +16,7 @@ from msgspec import Struct
 from holdfast.model.cluster import NodeRow, NodeState, Registration
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.guard import GuardRef, GuardRow
-from holdfast.model.listing import InstanceFilter, InstancePage, InstanceQuery
+from holdfast.model.listing import HourCount, InstanceFilter, InstancePage, InstanceQuery
 from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.model.stored import (
     BookmarkQuery,
@@ -273,11 +273,19 @@ class SearchStore(Protocol):
     """Queries over the projection. If a store updates it after the commit, `position` makes a query wait for that commit."""
 
     async def search(self, query: InstanceQuery) -> InstancePage:
-        """Sorted as requested, ties by id in the same direction. Texts compare by code point, None as the empty text."""
+        """Sorted as requested, ties by id in the same direction. Texts compare by code point, a missing name before all
+        names. A page must not cost more when there are more instances: every sort needs an index, alone and with a filter by
+        status or definition."""
 
-    async def count(self, tenant: str, filter: InstanceFilter) -> int: ...
+    async def count(self, tenant: str, filter: InstanceFilter) -> int:
+        """Exact, and therefore slow for some filters. Pages do not need it."""
 
-    async def count_by_status(self, tenant: str, filter: InstanceFilter) -> Mapping[str, int]: ...
+    async def count_by_status(self, tenant: str, filter: InstanceFilter) -> Mapping[str, int]:
+        """Exact. Cheap if the filter is empty or names only statuses, definitions, contents and `system`."""
+
+    async def count_by_hour(self, tenant: str, since: datetime) -> Sequence[HourCount]:
+        """Instances that started and ended since then, in order of hours, without system instances. The first hour is
+        complete. A store may count instances that were deleted since."""
 
 
 class UpkeepStore(Protocol):

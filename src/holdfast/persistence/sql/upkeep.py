@@ -10,7 +10,7 @@ from datetime import timedelta
 from holdfast.errors import DeletionRefused
 from holdfast.model.stored import ENDED, InstanceKey
 from holdfast.model.upkeep import RetentionRule, StoreStats
-from holdfast.persistence.sql.script import Script, Value, all_of, execute, execute_many, marks
+from holdfast.persistence.sql.script import Script, Value, all_of, chunks, execute, execute_many, marks
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import micros, moment_or_none
 from holdfast.persistence.sql.work_tables import AT_ONCE
@@ -89,15 +89,19 @@ class SqlUpkeep(SqlStoreBase):
         return [InstanceKey(*row) for row in rows]
 
     def _expired(self, tenant: str, rule: RetentionRule, limit: int) -> Script[list[str]]:
-        statuses = [status for status in rule.statuses if status in ENDED]
-        if not statuses:
+        """The first instances of each status, which the index has in order of their end, merged."""
+        of_definitions = f" and i.definition_id in ({marks(len(rule.definition_ids))})" if rule.definition_ids else ""
+        branches, values = list[str](), list[Value]()
+        for status in (status for status in rule.statuses if status in ENDED):
+            branches.append(
+                f"""select * from (select i.id, i.finished from hf_instance i
+                where i.tenant = ? and i.status = ? and i.finished < ?{of_definitions}{NO_LIVE_RELATIVES}
+                order by i.finished, i.id limit ?) b{len(branches)}"""
+            )
+            values += (tenant, status, micros(rule.finished_before), *rule.definition_ids, limit)
+        if not branches:
             return []
-        sql = f"select i.id from hf_instance i where i.tenant = ? and i.finished < ? and i.status in ({marks(len(statuses))})"
-        values: list[Value] = [tenant, micros(rule.finished_before), *statuses]
-        if rule.definition_ids:
-            sql += f" and i.definition_id in ({marks(len(rule.definition_ids))})"
-            values += rule.definition_ids
-        rows = yield execute(f"{sql}{NO_LIVE_RELATIVES} order by i.finished, i.id limit ?", *values, limit)
+        rows = yield execute(f"{' union all '.join(branches)} order by finished, id limit ?", *values, limit)
         return [row[0] for row in rows]
 
     def _delete_all(self, tenant: str, ids: Sequence[str]) -> Script[int]:
@@ -109,20 +113,18 @@ class SqlUpkeep(SqlStoreBase):
         for instance_id, kin, status in (yield from all_of(_LIVE_RELATIVES, (tenant,), ids)):
             raise DeletionRefused(instance_id, f"its parent or child {kin} is {status}")
         now = yield from self._micros_now()
-        rows = [(tenant, row[0]) for row in found]
-        if rows:
-            yield execute_many(
-                "update hf_guard set released = ? where tenant = ? and instance_id = ? and kind = 'key'",
-                [(now, *row) for row in rows],
-            )
-            yield from self._delete_rows(rows)
-        return len(rows)
+        for part in chunks([row[0] for row in found]):
+            yield from self._delete_rows(tenant, part, now)
+        return len(found)
 
-    def _delete_rows(self, rows: Sequence[tuple[str, str]]) -> Script[None]:
-        yield execute_many("delete from hf_guard where tenant = ? and instance_id = ? and kind = 'slot'", rows)
+    def _delete_rows(self, tenant: str, ids: Sequence[str], now: int) -> Script[None]:
+        """One statement per table."""
+        among = f"tenant = ? and instance_id in ({marks(len(ids))})"
+        yield execute(f"update hf_guard set released = ? where {among} and kind = 'key'", now, tenant, *ids)
+        yield execute(f"delete from hf_guard where {among} and kind = 'slot'", tenant, *ids)
         for table in INSTANCE_TABLES:
-            yield execute_many(f"delete from {table} where tenant = ? and instance_id = ?", rows)
-        yield execute_many("delete from hf_instance where tenant = ? and id = ?", rows)
+            yield execute(f"delete from {table} where {among}", tenant, *ids)
+        yield execute(f"delete from hf_instance where tenant = ? and id in ({marks(len(ids))})", tenant, *ids)
 
     def _sweep_keys(self, keep: timedelta, limit: int) -> Script[int]:
         now = yield from self._micros_now()

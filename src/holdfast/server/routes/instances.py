@@ -30,7 +30,7 @@ from holdfast.server.views import incidents, instances as views, journal
 
 router = Routes("/instances", tags=["instances"], dependencies=[requires("instances:read")], responses=answers())
 
-SORTS = (*(item.value for item in InstanceSort), "definition_name")
+SORTS = tuple(item.value for item in InstanceSort)
 Many = Annotated[list[str], Query()]
 
 
@@ -102,8 +102,7 @@ async def page(
         InstanceQuery(
             tenant=server.tenant,
             filter=filter,
-            # Names belong to definitions: sorting by definition groups equal names.
-            sort=InstanceSort.DEFINITION if order.column == "definition_name" else InstanceSort(order.column),
+            sort=InstanceSort(order.column),
             descending=order.descending,
             limit=limit,
             cursor=cursor,

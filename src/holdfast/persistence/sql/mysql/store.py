@@ -54,6 +54,7 @@ MYSQL = Dialect(
     now="select cast(unix_timestamp(now(6)) * 1000000 as signed)",
     # Columns hold bytes, which have no lower case. The Hebrew character set lowers only ASCII and keeps other bytes.
     contains="instr(cast(lower(convert({column} using hebrew)) as binary), ?) > 0",
+    compares_pairs=False,
 )
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
-from holdfast.model.listing import InstanceFilter, InstancePage, InstanceQuery
+from holdfast.model.listing import HourCount, InstanceFilter, InstancePage, InstanceQuery
 from holdfast.model.upkeep import MigrationReport, RetentionRule
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence import faultpoints
@@ -126,6 +126,10 @@ class PostgresStore(
     async def count_by_status(self, tenant: str, filter: InstanceFilter) -> Mapping[str, int]:
         await self._driver.projector.catch_up()
         return await super().count_by_status(tenant, filter)
+
+    async def count_by_hour(self, tenant: str, since: datetime) -> Sequence[HourCount]:
+        await self._driver.projector.catch_up()
+        return await super().count_by_hour(tenant, since)
 
     async def find_expired(self, tenant: str, rule: RetentionRule, limit: int) -> Sequence[str]:
         await self._driver.projector.catch_up()

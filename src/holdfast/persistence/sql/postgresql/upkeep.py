@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from holdfast.model.stored import ENDED
 from holdfast.model.upkeep import InstanceExport, RetentionRule
 from holdfast.persistence.sql.export_import import SqlExportImport
-from holdfast.persistence.sql.script import Script, Value, execute, execute_many, marks
+from holdfast.persistence.sql.script import Script, Value, execute, marks
 from holdfast.persistence.sql.tables import micros
 from holdfast.persistence.sql.upkeep import NO_LIVE_RELATIVES, SqlUpkeep
 
 _UNLIST = """insert into hf_unlisted (is_new, tenants, ids, createds)
-    select false, array[tenant], array[id], array[created] from hf_instance where tenant = ? and id = ?"""
-_FORGET = """delete from hf_listing l using hf_instance i where i.tenant = ? and i.id = ?
-    and l.tenant = i.tenant and l.created = i.created and l.id = i.id"""
+    select false, array_agg(tenant), array_agg(id), array_agg(created) from hf_instance
+    where tenant = ? and id in ({marks}) having count(*) > 0"""
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 
@@ -50,13 +49,13 @@ class PostgresUpkeep(SqlUpkeep):
         )
         return [row[0] for row in rows]
 
-    def _delete_rows(self, rows: Sequence[tuple[str, str]]) -> Script[None]:
-        yield execute_many(_FORGET, rows)
-        yield execute_many(_UNLIST, rows)
-        yield from super()._delete_rows(rows)
+    def _delete_rows(self, tenant: str, ids: Sequence[str], now: int) -> Script[None]:
+        """The projector deletes them from the list."""
+        yield execute(_UNLIST.format(marks=marks(len(ids))), tenant, *ids)
+        yield from super()._delete_rows(tenant, ids, now)
 
 
 class PostgresExportImport(SqlExportImport):
     def _import(self, export: InstanceExport) -> Script[None]:
         yield from super()._import(export)
-        yield execute(_UNLIST, *export.instance.key)
+        yield execute(_UNLIST.format(marks="?"), *export.instance.key)
