@@ -312,7 +312,8 @@ class UpkeepStore(Protocol):
         exists or another instance holds one of its guards. Keys that were released by its deletion belong to it again.
         Its effects have no owner until the reaper assigns them."""
 
-    async def stats(self, tenant: str | None = None) -> StoreStats: ...
+    async def stats(self, tenant: str | None = None, *, at_most: int | None = None) -> StoreStats:
+        """Number of rows per table. With `at_most`, a table is counted up to that number only, so the cost is bounded."""
 
     async def live_contents(self) -> Mapping[tuple[str, str], int]:
         """Number of live instances by (tenant, content): the contents that a node must be able to run."""

@@ -30,6 +30,12 @@ class Dialect(Struct, frozen=True, kw_only=True):
     """`(a, b) < (?, ?)` is one range of an index on (a, b)."""
     nulls_lowest: bool = True
     """NULL sorts before all values."""
+    by_index: str = ""
+    """Clause after a table that makes a list read this index. Statistics may be missing or old."""
+    by_name: str = ""
+    """The same for the index on names."""
+    by_id: str = ""
+    """The same for the primary key."""
     definitions_in_use: str = "hf_instance"
     """Table with the definition ids of the instances, few rows of each."""
     search_tables: Mapping[str, str] = {}

@@ -49,6 +49,15 @@ from holdfast.persistence.sql.tables import micros, moment
 _STATUSES = tuple(status.value for status in Status)
 HOUR = 3_600_000_000
 """Microseconds."""
+_INDEXES = {
+    (InstanceSort.CREATED, False): "hf_instance_created",
+    (InstanceSort.CREATED, True): "hf_instance_definition",
+    (InstanceSort.UPDATED, False): "hf_instance_status",
+    (InstanceSort.UPDATED, True): "hf_instance_definition_updated",
+    (InstanceSort.FINISHED, False): "hf_instance_finished",
+    (InstanceSort.FINISHED, True): "hf_instance_finished",
+}
+"""The index of a sort, without and with a filter by definition."""
 _NEVER = condition("1 = 0")
 
 
@@ -57,6 +66,8 @@ class Select(NamedTuple):
 
     text: str
     values: tuple[Value, ...]
+    order: str = ""
+    """The order of the branch if it is simpler than the order of the list."""
 
 
 class SqlSearch(SqlStoreBase):
@@ -107,12 +118,12 @@ class SqlSearch(SqlStoreBase):
         order, limit = order_of(query, self._dialect), query.limit + 1
         values: list[Value] = []
         if len(branches) == 1:
-            text = f"{branches[0].text} order by {order}"
+            text = f"{branches[0].text} order by {branches[0].order or order}"
             values += branches[0].values
         else:
             parts = []
             for number, branch in enumerate(branches):
-                parts.append(f"select * from ({branch.text} order by {order} limit ?) b{number}")
+                parts.append(f"select * from ({branch.text} order by {branch.order or order} limit ?) b{number}")
                 values += (*branch.values, limit + offset)
             text = f"{' union all '.join(parts)} order by {order}"
         rows = yield execute(f"{text} limit ? offset ?", *values, limit, offset)
@@ -123,17 +134,27 @@ class SqlSearch(SqlStoreBase):
         filter = query.filter
         own = condition("tenant = ?", query.tenant) & own_conditions(filter) & self._text(query)
         ranges = after_cursor(query, self._dialect)
-        if is_selective(filter) or query.sort in {InstanceSort.ID, InstanceSort.NAME}:
+        if is_selective(filter):
             return [self._select(own & shared_conditions(filter) & beyond) for beyond in ranges]
+        if query.sort in {InstanceSort.ID, InstanceSort.NAME}:
+            return [
+                self._select(own & shared_conditions(filter) & beyond, self._dialect.by_name)
+                if "name is not null" in beyond.parts
+                else self._select(own & shared_conditions(filter) & beyond, self._dialect.by_id)._replace(
+                    order="id desc" if query.descending else "id"
+                )
+                for beyond in ranges
+            ]
         rest = own & shared_conditions(replace(filter, statuses=(), definition_ids=()))
-        return [self._select(place & rest & beyond) for place in _places(query) for beyond in ranges]
+        index = self._dialect.by_index.format(index=_INDEXES[query.sort, bool(filter.definition_ids)])
+        return [self._select(place & rest & beyond, index) for place in _places(query) for beyond in ranges]
 
     def _text(self, query: InstanceQuery) -> Conditions:
         search = query.filter.search
         return matches_text(search, self._dialect) if search else Conditions()
 
-    def _select(self, where: Conditions) -> Select:
-        return Select(f"select {SUMMARY} from {self._dialect.listing} where {where.text}", where.values)
+    def _select(self, where: Conditions, index: str = "") -> Select:
+        return Select(f"select {SUMMARY} from {self._dialect.listing}{index} where {where.text}", where.values)
 
     # -- search --------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from holdfast.errors import DeletionRefused
+from holdfast.model.instance import Status
 from holdfast.model.stored import ENDED, InstanceKey
 from holdfast.model.upkeep import RetentionRule, StoreStats
 from holdfast.persistence.sql.script import Script, Value, all_of, chunks, execute, execute_many, marks
@@ -30,6 +31,7 @@ INSTANCE_TABLES = (
 """Tables whose rows are deleted with their instance, by the column `instance_id`. Not guards: keys outlive the instance."""
 
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
+_LIVE = ", ".join(f"'{status.value}'" for status in Status if not status.at_rest)
 NO_LIVE_RELATIVES = f"""
     and not exists (select 1 from hf_instance p where p.tenant = i.tenant and p.id = i.parent_id
         and p.status not in ({_ENDED}))
@@ -50,7 +52,7 @@ _UNUSED = """select c.tenant, c.hash from hf_content c
 
 
 _WAKERS = ("hf_bookmark", "hf_work", "hf_effect", "hf_inbox")
-_STUCK = f"select i.tenant, i.id from hf_instance i where i.status not in ({_ENDED})" + "".join(
+_STUCK = f"select i.tenant, i.id from {{listing}} i where i.status in ({_LIVE})" + "".join(
     f" and not exists (select 1 from {table} w where w.tenant = i.tenant and w.instance_id = i.id{condition})"
     for table, condition in (*((table, "") for table in _WAKERS), ("hf_incident", " and w.is_open = 1"))
 )
@@ -69,8 +71,8 @@ class SqlUpkeep(SqlStoreBase):
     async def delete_unused_content(self, limit: int) -> int:
         return await self._write(lambda: self._delete_unused(limit))
 
-    async def stats(self, tenant: str | None = None) -> StoreStats:
-        return await self._read(self._stats(tenant))
+    async def stats(self, tenant: str | None = None, *, at_most: int | None = None) -> StoreStats:
+        return await self._read(self._stats(tenant, at_most))
 
     async def live_contents(self) -> Mapping[tuple[str, str], int]:
         return await self._read(self._live_contents())
@@ -85,7 +87,7 @@ class SqlUpkeep(SqlStoreBase):
         return {(row[0], row[1]): row[2] for row in rows}
 
     def _stuck(self, limit: int) -> Script[list[InstanceKey]]:
-        rows = yield execute(f"{_STUCK} order by i.tenant, i.id limit ?", limit)
+        rows = yield execute(f"{_STUCK.format(listing=self._dialect.listing)} order by i.tenant, i.id limit ?", limit)
         return [InstanceKey(*row) for row in rows]
 
     def _expired(self, tenant: str, rule: RetentionRule, limit: int) -> Script[list[str]]:
@@ -141,17 +143,23 @@ class SqlUpkeep(SqlStoreBase):
             yield execute_many("delete from hf_content where tenant = ? and hash = ?", [tuple(row) for row in unused])
         return len(unused)
 
-    def _stats(self, tenant: str | None) -> Script[StoreStats]:
+    def _statuses(self, tenant: str | None) -> Script[dict[str, int]]:
+        whose, values = ("", ()) if tenant is None else (" where tenant = ?", (tenant,))
+        rows = yield execute(f"select status, count(*) from hf_instance{whose} group by status", *values)
+        return {row[0]: row[1] for row in rows}
+
+    def _stats(self, tenant: str | None, at_most: int | None) -> Script[StoreStats]:
         now = yield from self._micros_now()
         whose, values = ("", ()) if tenant is None else (" and tenant = ?", (tenant,))
 
         def count(table: str, condition: str = "1 = 1", *asked: Value) -> Script[int]:
-            rows = yield execute(f"select count(*) from {table} where {condition}{whose}", *asked, *values)
+            sql = f"select 1 from {table} where {condition}{whose}"
+            if at_most is not None:
+                sql += f" limit {int(at_most)}"
+            rows = yield execute(f"select count(*) from ({sql}) counted", *asked, *values)
             return int(rows[0][0])
 
-        statuses = yield execute(
-            f"select status, count(*) from hf_instance where 1 = 1{whose} group by status", *values
-        )
+        statuses = yield from self._statuses(tenant)
         oldest = yield execute(
             f"select min(case when due = {AT_ONCE} then created else due end) from hf_work where due <= ?{whose}",
             now,
@@ -159,7 +167,7 @@ class SqlUpkeep(SqlStoreBase):
         )
         leaving = yield execute(f"select min(created) from hf_outbox where 1 = 1{whose}", *values)
         return StoreStats(
-            instances={row[0]: row[1] for row in statuses},
+            instances=statuses,
             bookmarks=(yield from count("hf_bookmark")),
             work_ready=(yield from count("hf_work", "due <= ?", now)),
             work_later=(yield from count("hf_work", "due > ?", now)),

@@ -42,7 +42,7 @@ def _rows(tenant: str) -> list[InstanceRow]:
     ]
 
 
-def _place(row: InstanceSummary, sort: InstanceSort) -> tuple[object, ...]:
+def _place(row: InstanceSummary | InstanceRow, sort: InstanceSort) -> tuple[object, ...]:
     value = getattr(row, sort.value)
     return (value is not None, 0 if value is None else value, row.id)
 
@@ -223,7 +223,7 @@ class SearchContract(ContractBase):
     async def test_counts_by_hour(self, store: Store, tenant: str) -> None:
         hour = later(0).replace(minute=0, second=0, microsecond=0)
         started = instance("a", tenant=tenant, status="running", created=hour + timedelta(minutes=10))
-        ended = {"status": "finished", "finished": hour + timedelta(minutes=70)}
+        ended: dict[str, Any] = {"status": "finished", "finished": hour + timedelta(minutes=70)}
         await committed(
             store,
             commit_of(started),

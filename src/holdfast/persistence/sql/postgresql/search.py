@@ -55,7 +55,11 @@ class PostgresSearch(TalliedSearch):
         if query.sort is InstanceSort.NAME:
             where = condition("tenant = ?", query.tenant) & shared & own
             return [
-                _by_id(query, where, beyond) if "name is null" in beyond.parts else self._select(where & beyond)
+                _by_id(query, where, beyond)
+                if "name is null" in beyond.parts
+                else self._select(where & beyond)._replace(
+                    order="name desc, id desc" if query.descending else "name, id"
+                )
                 for beyond in ranges
             ]
         return [self._of_groups(query, own & beyond) for beyond in ranges]
@@ -83,7 +87,11 @@ def _by_id(query: InstanceQuery, where: Conditions, beyond: Conditions) -> Selec
     rest = tuple(part for part in beyond.parts if not part.startswith("id "))
     source = _BY_ID.format(beyond=f" and i.{ids[0]}" if ids else "", direction=direction)
     chosen = Conditions(where.parts + rest, where.values)
-    return Select(f"select {SUMMARY} from {source} where {chosen.text}", (query.tenant, *beyond.values, *chosen.values))
+    return Select(
+        f"select {SUMMARY} from {source} where {chosen.text}",
+        (query.tenant, *beyond.values, *chosen.values),
+        f"id{direction}",
+    )
 
 
 def _created_of(tenant: str, filter: InstanceFilter) -> Conditions:

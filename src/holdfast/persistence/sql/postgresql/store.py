@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.listing import HourCount, InstanceFilter, InstancePage, InstanceQuery
-from holdfast.model.upkeep import MigrationReport, RetentionRule
+from holdfast.model.stored import InstanceKey
+from holdfast.model.upkeep import MigrationReport, RetentionRule, StoreStats
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.codec import PayloadCodec
@@ -134,6 +135,14 @@ class PostgresStore(
     async def find_expired(self, tenant: str, rule: RetentionRule, limit: int) -> Sequence[str]:
         await self._driver.projector.catch_up()
         return await super().find_expired(tenant, rule, limit)
+
+    async def stats(self, tenant: str | None = None, *, at_most: int | None = None) -> StoreStats:
+        await self._driver.projector.catch_up()
+        return await super().stats(tenant, at_most=at_most)
+
+    async def find_stuck(self, limit: int) -> Sequence[InstanceKey]:
+        await self._driver.projector.catch_up()
+        return await super().find_stuck(limit)
 
     async def live_contents(self) -> Mapping[tuple[str, str], int]:
         await self._driver.projector.catch_up()

@@ -11,22 +11,15 @@ from holdfast.model.upkeep import InstanceExport, RetentionRule
 from holdfast.persistence.sql.export_import import SqlExportImport
 from holdfast.persistence.sql.script import Script, Value, execute, marks
 from holdfast.persistence.sql.tables import micros
-from holdfast.persistence.sql.upkeep import NO_LIVE_RELATIVES, SqlUpkeep
+from holdfast.persistence.sql.tallied_upkeep import TalliedUpkeep
+from holdfast.persistence.sql.upkeep import NO_LIVE_RELATIVES
 
 _UNLIST = """insert into hf_unlisted (is_new, tenants, ids, createds)
     select false, array_agg(tenant), array_agg(id), array_agg(created) from hf_instance
     where tenant = ? and id in ({marks}) having count(*) > 0"""
-_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
 
 
-class PostgresUpkeep(SqlUpkeep):
-    def _live_contents(self) -> Script[dict[tuple[str, str], int]]:
-        """Read the list: it is narrow, and has an index on instances that have not ended."""
-        rows = yield execute(
-            f"select tenant, content, count(*) from hf_listed where status not in ({_ENDED}) group by tenant, content"
-        )
-        return {(row[0], row[1]): row[2] for row in rows}
-
+class PostgresUpkeep(TalliedUpkeep):
     def _expired(self, tenant: str, rule: RetentionRule, limit: int) -> Script[list[str]]:
         """Read the first instances of each group from the list, which has the index. The delete checks each instance again."""
         statuses = [status for status in rule.statuses if status in ENDED]

@@ -30,13 +30,19 @@ from holdfast.persistence.sql.sqlite.claim import OptimisticClaim
 from holdfast.persistence.sql.sqlite.driver import SqliteDriver
 from holdfast.persistence.sql.store_base import system_now
 from holdfast.persistence.sql.tallied_search import TalliedSearch
-from holdfast.persistence.sql.upkeep import SqlUpkeep
+from holdfast.persistence.sql.tallied_upkeep import TalliedUpkeep
 from holdfast.persistence.sql.work import SqlWork
 from holdfast.ports import Codec, TransientErrors
 
 T = TypeVar("T")
 
-SQLITE = Dialect(name="sqlite", definitions_in_use="hf_tally")
+SQLITE = Dialect(
+    name="sqlite",
+    definitions_in_use="hf_tally",
+    by_index=" indexed by {index}",
+    by_name=" indexed by hf_instance_name",
+    by_id=" indexed by sqlite_autoindex_hf_instance_1",
+)
 
 
 class SqliteStore(
@@ -47,7 +53,7 @@ class SqliteStore(
     SqlInboxOutbox,
     SqlNodes,
     TalliedSearch,
-    SqlUpkeep,
+    TalliedUpkeep,
     SqlExportImport,
     SqlRecords,
 ):
