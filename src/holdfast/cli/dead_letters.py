@@ -39,7 +39,7 @@ def list_(limit: int, target: Target, as_json: bool) -> None:
         "error": lambda item: plain(item.error),
     }
     page = ask(target, work)
-    show_items(columns, page.items, page.total, as_json=as_json)
+    show_items(columns, page.items, page.total, as_json=as_json, more=page.next is not None)
 
 
 @dead_letters.command("replay")

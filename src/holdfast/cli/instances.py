@@ -37,7 +37,7 @@ for _command in (moments, fork, skip):
 @click.option("--status", multiple=True, type=click.Choice(STATUSES), help="Only these statuses; repeatable.")
 @click.option("--definition", "definition_id", metavar="ID", help="Only instances of this definition.")
 @click.option("--correlation", "correlation_id", metavar="ID", help="Only instances with this correlation id.")
-@click.option("--search", help="Part of the id, name or correlation id.")
+@click.option("--search", help="Beginning of the id, name or correlation id, or part of the definition id.")
 @click.option("--incidents", is_flag=True, help="Only instances with open incidents.")
 @click.option(
     "--sort", default="-created", show_default=True, help="Column to sort by; a leading '-' sorts in descending order."
@@ -67,7 +67,7 @@ def list_(target: Target, as_json: bool, watch: bool, incidents: bool, **query: 
     }
     watched(
         lambda: ask(target, work),
-        lambda page: show_items(columns, page.items, page.total, as_json=as_json),
+        lambda page: show_items(columns, page.items, page.total, as_json=as_json, more=page.next is not None),
         watch=watch,
     )
 
@@ -102,10 +102,11 @@ def journal(instance_id: str, target: Target, as_json: bool) -> None:
     async def work(client: Client) -> list[t.JournalItem]:
         entries: list[t.JournalItem] = []
         after: int | None = 0
+        skip = 0
         while after is not None:
-            page = await client.instances.journal(instance_id, after=after)
+            page = await client.instances.journal(instance_id, after=after, skip=skip)
             entries += page.entries
-            after = page.next
+            after, skip = page.next, page.skip
         return entries
 
     columns = {

@@ -27,13 +27,23 @@ def plain(value: Any, wide: int = VALUE_LENGTH_MAX) -> str:
     return text if len(text) <= wide else text[: wide - 1] + "…"
 
 
-def show_items(columns: Mapping[str, Callable[[Any], str]], items: Sequence[Any], total: int, *, as_json: bool) -> None:
+def show_items(
+    columns: Mapping[str, Callable[[Any], str]],
+    items: Sequence[Any],
+    total: int | None,
+    *,
+    as_json: bool,
+    more: bool = False,
+) -> None:
+    """`total` is None if it was not counted; `more` says whether there is a next page."""
     if as_json:
         show_json(msgspec.to_builtins(items))
         return
     show_table(list(columns), [[cell(item) for cell in columns.values()] for item in items])
-    if total > len(items):
+    if total is not None and total > len(items):
         click.echo(f"{len(items)} of {total}; more with --limit", err=True)
+    elif more:
+        click.echo(f"the first {len(items)}; more with --limit", err=True)
 
 
 def show_instance(found: t.InstanceDetail, *, as_json: bool) -> None:

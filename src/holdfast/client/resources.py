@@ -96,9 +96,10 @@ class InstanceCalls(_Resource):
     async def get(self, id: str) -> t.InstanceDetail:
         return await self._calls.get(t.InstanceDetail, path_of("instances", id))
 
-    async def journal(self, id: str, *, after: int = 0, limit: int = 1000) -> t.JournalPage:
+    async def journal(self, id: str, *, after: int = 0, skip: int = 0, limit: int = 1000) -> t.JournalPage:
+        """A page of the journal. Continue with `next` and `skip` of the page as `after` and `skip`."""
         return await self._calls.get(
-            t.JournalPage, path_of("instances", id, "journal"), {"after": after, "limit": limit}
+            t.JournalPage, path_of("instances", id, "journal"), {"after": after, "skip": skip, "limit": limit}
         )
 
     async def cancel(self, id: str, *, terminate: bool = False, why: str | None = None) -> t.InstanceResult:

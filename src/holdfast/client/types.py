@@ -15,12 +15,14 @@ T = TypeVar("T")
 
 class Page(Struct, Generic[T], frozen=True, kw_only=True):
     items: list[T]
-    total: int
-    """Total number of rows that match the filters."""
+    total: int | None = None
+    """Total number of rows that match the filters. Long lists count only if `total=true` is given."""
     next: str | None = None
     """Cursor of the next page; null on the last page."""
     stale: bool = False
     """The list does not yet include the requested position."""
+    capped: bool = False
+    """More rows begin with the searched text than were compared. Search for a longer text."""
 
 
 class ActivityState(Struct, frozen=True, kw_only=True):
@@ -238,6 +240,8 @@ class JournalPage(Struct, frozen=True, kw_only=True):
     entries: list[JournalItem]
     next: int | None
     """Value of `after` for the next page; null on the last page."""
+    skip: int = 0
+    """Value of `skip` for the next page."""
 
 
 class MomentDetail(Struct, frozen=True, kw_only=True):

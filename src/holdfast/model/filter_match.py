@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.model.listing import InstanceFilter, InstanceSummary, folded
+from holdfast.model.listing import InstanceFilter, InstanceSummary, folded, spellings
 from holdfast.model.stored import InstanceRow
 
 Row = InstanceRow | InstanceSummary
@@ -33,9 +33,11 @@ def _values_match(row: Row, filter: InstanceFilter) -> bool:
 
 
 def _text_matches(row: Row, search: str) -> bool:
-    text = folded(search)
-    return not text or any(
-        text in folded(field or "") for field in (row.id, row.definition_id, row.correlation_id, row.name)
+    if not search:
+        return True
+    beginnings = spellings(search)
+    return folded(search) in folded(row.definition_id) or any(
+        (field or "").startswith(beginnings) for field in (row.id, row.correlation_id, row.name)
     )
 
 

@@ -19,21 +19,16 @@ from holdfast.model.stored import DEFAULT_TENANT
 
 
 class InstanceSort(StrEnum):
-    """The column that a list of instances is sorted by."""
+    """The column that a list of instances is sorted by. Every store has an index for each of them."""
 
     CREATED = "created"
     UPDATED = "updated"
     FINISHED = "finished"
-    """Unfinished instances come last in both directions."""
+    """Only instances that have ended are listed."""
     NAME = "name"
+    """Instances without a name come before all names."""
     ID = "id"
-    STATUS = "status"
-    DEFINITION = "definition_id"
-    CORRELATION = "correlation_id"
-    INCIDENTS = "incidents"
-    VERSION = "version"
-    DEFINITION_VERSION = "definition_version"
-    PARENT = "parent_id"
+    """The order of bulk actions, which page through every match."""
 
 
 class InstanceFilter(Struct, frozen=True, kw_only=True):
@@ -50,7 +45,8 @@ class InstanceFilter(Struct, frozen=True, kw_only=True):
     has_incidents: bool | None = None
     system: bool | None = None
     search: str = ""
-    """Substring of id, definition id, correlation id or name, ignoring the case of ASCII letters."""
+    """The beginning of an id, a correlation id or a name (see `spellings`), or a part of a definition id, ignoring the case of
+    ASCII letters."""
     created_from: datetime | None = None
     created_before: datetime | None = None
     updated_from: datetime | None = None
@@ -102,6 +98,21 @@ class InstancePage(Struct, frozen=True, kw_only=True):
     cursor: str | None
     """None on the last page."""
     stale: bool = False
+    capped: bool = False
+    """The text of the search is the beginning of more than `SEARCH_MAX` ids, correlation ids or names: only so many were
+    compared. Pages sorted by id are never capped."""
+
+
+class HourCount(Struct, frozen=True, kw_only=True):
+    """How many instances started, or ended with a status, within an hour."""
+
+    hour: datetime
+    event: str
+    """`started` or the status."""
+    count: int
+
+
+SEARCH_MAX = 1_000
 
 
 def folded(text: str) -> str:
@@ -109,7 +120,15 @@ def folded(text: str) -> str:
     return text.translate(_FOLD)
 
 
+def spellings(text: str) -> tuple[str, ...]:
+    """Beginnings that a search looks for: as written, in lower case, in upper case and with a capital first letter."""
+    lower, upper = folded(text), text.translate(_UNFOLD)
+    return tuple(dict.fromkeys((text, lower, upper, upper[:1] + lower[1:])))
+
+
 _FOLD = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+
+_UNFOLD = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 
 SortValue = str | int | None
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from holdfast.model.cluster import NodeRow, NodeState, Registration
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.guard import GuardRef, GuardRow
-from holdfast.model.listing import InstanceFilter, InstancePage, InstanceQuery
+from holdfast.model.listing import HourCount, InstanceFilter, InstancePage, InstanceQuery
 from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.model.stored import (
     BookmarkQuery,
@@ -276,11 +276,19 @@ class SearchStore(Protocol):
     """Queries over the projection. If a store updates it after the commit, `position` makes a query wait for that commit."""
 
     async def search(self, query: InstanceQuery) -> InstancePage:
-        """Sorted as requested, ties by id in the same direction. Texts compare by code point, None as the empty text."""
+        """Sorted as requested, ties by id in the same direction. Texts compare by code point, a missing name before all
+        names. A page must not cost more when there are more instances: every sort needs an index, alone and with a filter by
+        status or definition."""
 
-    async def count(self, tenant: str, filter: InstanceFilter) -> int: ...
+    async def count(self, tenant: str, filter: InstanceFilter) -> int:
+        """Exact, and therefore slow for some filters. Pages do not need it."""
 
-    async def count_by_status(self, tenant: str, filter: InstanceFilter) -> Mapping[str, int]: ...
+    async def count_by_status(self, tenant: str, filter: InstanceFilter) -> Mapping[str, int]:
+        """Exact. Cheap if the filter is empty or names only statuses, definitions, contents and `system`."""
+
+    async def count_by_hour(self, tenant: str, since: datetime) -> Sequence[HourCount]:
+        """Instances that started and ended since then, in order of hours, without system instances. The first hour is
+        complete. A store may count instances that were deleted since."""
 
 
 class UpkeepStore(Protocol):
@@ -307,7 +315,8 @@ class UpkeepStore(Protocol):
         exists or another instance holds one of its guards. Keys that were released by its deletion belong to it again.
         Its effects have no owner until the reaper assigns them."""
 
-    async def stats(self, tenant: str | None = None) -> StoreStats: ...
+    async def stats(self, tenant: str | None = None, *, at_most: int | None = None) -> StoreStats:
+        """Number of rows per table. With `at_most`, a table is counted up to that number only, so the cost is bounded."""
 
     async def live_contents(self) -> Mapping[tuple[str, str], int]:
         """Number of live instances by (tenant, content): the contents that a node must be able to run."""

@@ -22,6 +22,7 @@ LIMIT_MAX = 1000
 
 Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Maximum rows per page.")]
 Cursor = Annotated[str | None, Query(description="`next` of the previous page.")]
+Total = Annotated[bool, Query(description="Also count all rows that match, which may take long.")]
 Sort = Annotated[str, Query(description="Column to sort by; a leading `-` sorts in descending order.")]
 
 

@@ -102,14 +102,16 @@ const MAX_JOURNAL_ENTRIES = 5_000;
 async function wholeJournal(id: string, signal: AbortSignal): Promise<T.JournalEntry[]> {
   const entries: T.JournalEntry[] = [];
   let after: number | null = 0;
+  let skip = 0;
   while (after !== null && entries.length < MAX_JOURNAL_ENTRIES) {
     const page: T.JournalPage = await api.get<T.JournalPage>(
       path("instances", id, "journal"),
-      { after, limit: 500 },
+      { after, skip, limit: 500 },
       signal,
     );
     entries.push(...page.entries);
     after = page.next;
+    skip = page.skip ?? 0;
   }
   return entries;
 }

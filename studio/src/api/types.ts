@@ -12,7 +12,7 @@ type Full<T> = T extends readonly (infer Item)[]
 
 type Sent<Name extends keyof Schemas> = Full<Schemas[Name]>;
 
-export type Page<T> = { items: T[]; total: number; next: string | null; stale?: boolean };
+export type Page<T> = { items: T[]; total?: number | null; next: string | null; stale?: boolean; capped?: boolean };
 
 export type Document = Record<string, unknown>;
 

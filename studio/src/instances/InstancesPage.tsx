@@ -3,7 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { definitions, instances } from "../api/queries";
 import { useCan } from "../api/session";
-import { type InstanceItem, STATUSES } from "../api/types";
+import { type InstanceCounts, type InstanceItem, STATUSES } from "../api/types";
 import { useFilters } from "../navigation/filters";
 import { usePaging } from "../navigation/paging";
 import {
@@ -51,19 +51,25 @@ export function InstancesPage() {
   };
   const statuses = filters.status?.split(",").filter(Boolean) ?? [];
   const query = useQuery(instances.list({ ...base, status: statuses, sort, limit: SIZE, cursor: paging.cursor }));
-  const counts = useQuery({ ...instances.counts(base), placeholderData: keepPreviousData });
+  const [everything, setEverything] = useState(false);
+  // The server has counts by definition and status at hand. It counts other filters only if all matches are selected.
+  const counted = Object.entries(base).every(([name, value]) => name === "definition_id" || !value);
+  const counts = useQuery({
+    ...instances.counts(base),
+    placeholderData: keepPreviousData,
+    enabled: counted || everything,
+  });
   useLiveList();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [everything, setEverything] = useState(false);
   const [request, setRequest] = useState<{ action: BulkAction; chosen: Chosen } | null>(null);
   const select = (ids: ReadonlySet<string>) => {
     setSelected(ids);
     setEverything(false);
   };
-  const total = query.data?.total ?? 0;
-  const hasMore =
-    total > (query.data?.items.length ?? 0) && query.data?.items.every((one) => selected.has(one.id)) === true;
-  const chosen: Chosen = everything ? { filter: filterOf(base, statuses), count: total } : { ids: [...selected] };
+  const shown = counted || everything ? counts.data : undefined;
+  const total = shown ? totalOf(shown, statuses) : undefined;
+  const hasMore = Boolean(query.data?.next) && query.data?.items.every((one) => selected.has(one.id)) === true;
+  const chosen: Chosen = everything ? { filter: filterOf(base, statuses), count: total ?? 0 } : { ids: [...selected] };
   const filter = (changed: Record<string, string | undefined>) => {
     paging.first();
     select(new Set());
@@ -74,7 +80,7 @@ export function InstancesPage() {
     <div className="page">
       <header className="page-head">
         <Heading>{t("title")}</Heading>
-        <span className="lead grow">{counts.data?.total}</span>
+        <span className="lead grow">{shown?.total}</span>
         <SavedFilters filters={filters} onUse={setFilters} />
       </header>
       <div className="row wrap">
@@ -91,7 +97,7 @@ export function InstancesPage() {
       <div className="row wrap">
         <StatusChips
           value={filters.status ?? ""}
-          counts={counts.data?.by_status ?? null}
+          counts={shown?.by_status ?? null}
           onChange={(status) => filter({ status })}
         />
         <button
@@ -103,13 +109,14 @@ export function InstancesPage() {
           {t("withIncidents")}
         </button>
       </div>
+      {query.data?.capped ? <div className="banner wait">{t("capped")}</div> : null}
       {query.data?.stale ? <div className="banner wait">{t("stale")}</div> : null}
       {selected.size > 0 ? (
         <div className="bulk" role="toolbar" aria-label={t("actions")}>
-          <span>{t("selected", { n: countOf(chosen) })}</span>
+          <span>{everything && total === undefined ? t("allSelected") : t("selected", { n: countOf(chosen) })}</span>
           {hasMore && !everything ? (
             <Button small kind="plain" onClick={() => setEverything(true)}>
-              {t("everything", { n: total })}
+              {total === undefined ? t("everythingUncounted") : t("everything", { n: total })}
             </Button>
           ) : null}
           <span className="grow" />
@@ -148,7 +155,7 @@ export function InstancesPage() {
                 selection={{ ids: selected, set: select }}
                 onOpen={(row) => void navigate({ to: "/instances/$id", params: { id: row.id } })}
               />
-              <Pager paging={paging} data={data} size={SIZE} />
+              <Pager paging={paging} data={{ ...data, total }} size={SIZE} />
             </>
           ) : (
             <div className="card">
@@ -239,15 +246,18 @@ function DefinitionFilter({ value, onChange }: { value: string; onChange: (id: s
   );
 }
 
+/** Instances with these statuses; all if none is given. */
+const totalOf = (counts: InstanceCounts, statuses: string[]) =>
+  statuses.length === 0 ? counts.total : statuses.reduce((sum, one) => sum + (counts.by_status[one] ?? 0), 0);
+
 const columns = (
   can: (permission: string) => boolean,
   ask: (request: { action: BulkAction; chosen: Chosen }) => void,
 ): Column<InstanceItem>[] => [
-  { id: "status", label: t("status"), sort: "status", cell: (row) => <StatusBadge status={row.status} /> },
+  { id: "status", label: t("status"), cell: (row) => <StatusBadge status={row.status} /> },
   {
     id: "definition",
     label: t("definition"),
-    sort: "definition_id",
     wide: true,
     cell: (row) => (
       <div style={{ lineHeight: "18px" }}>
@@ -261,7 +271,6 @@ const columns = (
   {
     id: "version",
     label: t("version"),
-    sort: "definition_version",
     number: true,
     spare: true,
     cell: (row) => row.definition_version,
@@ -270,7 +279,6 @@ const columns = (
   {
     id: "correlation",
     label: t("correlation"),
-    sort: "correlation_id",
     cell: (row) => (
       <span
         className="value clip"
@@ -284,7 +292,6 @@ const columns = (
   {
     id: "incidents",
     label: t("incidents"),
-    sort: "incidents",
     number: true,
     cell: (row) => (row.incidents > 0 ? <Badge tone="bad">{row.incidents}</Badge> : <span className="faint">0</span>),
   },

@@ -34,6 +34,9 @@ export const t = defineMessages("instances", {
   save: "Save",
   selected: "{n|instance|instances} selected",
   everything: "Select all {n} matches",
+  everythingUncounted: "Select all matches",
+  allSelected: "All matches selected",
+  capped: "Many instances begin with this text; not all were compared. Search for a longer text.",
   tested:
     "This applies to all matching instances, including those on other pages. The filter is checked again for each instance.",
   clear: "Clear",

@@ -1,7 +1,7 @@
 import { defineMessages } from "../i18n/messages";
 import { Button } from "./Button";
 
-const t = defineMessages("pager", { of: "{from}–{to} of {total}", back: "Back", next: "Next" });
+const t = defineMessages("pager", { of: "{from}–{to} of {total}", uncounted: "{from}–{to}", back: "Back", next: "Next" });
 
 type Paging = { page: number; next: (cursor: string) => void; back: () => void };
 
@@ -11,14 +11,17 @@ export function Pager({
   size,
 }: {
   paging: Paging;
-  data: { items: unknown[]; total: number; next: string | null };
+  data: { items: unknown[]; total?: number | null; next: string | null };
   size: number;
 }) {
   if (paging.page === 0 && !data.next) return null;
   const from = paging.page * size + 1;
+  const to = from + data.items.length - 1;
   return (
     <div className="row" style={{ justifyContent: "flex-end" }}>
-      <span className="quiet">{t("of", { from, to: from + data.items.length - 1, total: data.total })}</span>
+      <span className="quiet">
+        {data.total == null ? t("uncounted", { from, to }) : t("of", { from, to, total: data.total })}
+      </span>
       <Button small icon="back" disabled={paging.page === 0} onClick={paging.back}>
         {t("back")}
       </Button>

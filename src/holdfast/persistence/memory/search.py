@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from holdfast.model.filter_match import matches
 from holdfast.model.listing import (
+    HourCount,
     InstanceFilter,
     InstancePage,
     InstanceQuery,
@@ -20,13 +22,14 @@ from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.persistence.memory.tables import MemoryStoreBase
 
 _SUMMARY = InstanceSummary.__struct_fields__
-_TEXTS = (InstanceSort.NAME, InstanceSort.CORRELATION, InstanceSort.PARENT)
 
 
 class MemorySearch(MemoryStoreBase):
     async def search(self, query: InstanceQuery) -> InstancePage:
         rows = self._matching(query.tenant, query.filter)
-        order = _Order(query.sort, query.descending)
+        if query.sort is InstanceSort.FINISHED:
+            rows = [row for row in rows if row.finished is not None]
+        order = _Order(query.sort)
         rows.sort(key=order.place, reverse=query.descending)
         if query.cursor is not None:
             seen = order.place_of(*decode_cursor(query.cursor, query.sort))
@@ -52,23 +55,37 @@ class MemorySearch(MemoryStoreBase):
             counts[row.status] = counts.get(row.status, 0) + 1
         return counts
 
+    async def count_by_hour(self, tenant: str, since: datetime) -> Sequence[HourCount]:
+        first = _hour(since)
+        counts: Counter[tuple[datetime, str]] = Counter()
+        for row in self._matching(tenant, InstanceFilter(system=False)):
+            counts[_hour(row.created), "started"] += 1
+            if row.finished is not None:
+                counts[_hour(row.finished), row.status] += 1
+        return [
+            HourCount(hour=hour, event=event, count=count)
+            for (hour, event), count in sorted(counts.items())
+            if hour >= first
+        ]
+
     def _matching(self, tenant: str, filter: InstanceFilter) -> list[InstanceRow]:
         return [row for row in self._tables.instances.values() if row.tenant == tenant and matches(row, filter)]
 
 
-class _Order:
-    """The position of a row in a list: the sort value, then the id. Missing times sort last."""
+def _hour(moment: datetime) -> datetime:
+    return moment.replace(minute=0, second=0, microsecond=0)
 
-    def __init__(self, sort: InstanceSort, descending: bool) -> None:
+
+class _Order:
+    """The position of a row in a list: the sort value, then the id. A missing name comes before all names."""
+
+    def __init__(self, sort: InstanceSort) -> None:
         self._sort = sort
-        self._descending = descending
 
     def value(self, row: InstanceRow) -> SortValue:
         value = getattr(row, self._sort.value)
         if isinstance(value, datetime):
             return round(value.timestamp() * 1_000_000)
-        if value is None and self._sort in _TEXTS:
-            return ""
         found: SortValue = value
         return found
 
@@ -77,7 +94,7 @@ class _Order:
 
     def place_of(self, value: SortValue, instance_id: str) -> tuple[bool, SortValue, str]:
         missing = value is None
-        return (missing != self._descending, 0 if missing else value, instance_id)
+        return (not missing, 0 if missing else value, instance_id)
 
 
 def summary(row: InstanceRow) -> InstanceSummary:

@@ -21,6 +21,9 @@ from holdfast.persistence.memory.tables import MemoryStoreBase
 _OfInstance = WorkRow | InboxRow | OutboxRow | GuardRow | RecordRow
 
 
+_CAPPED = ("bookmarks", "work_ready", "work_later", "effects", "inbox", "outbox", "dead_letters", "incidents_open")
+
+
 class MemoryUpkeep(MemoryStoreBase):
     async def find_expired(self, tenant: str, rule: RetentionRule, limit: int) -> Sequence[str]:
         found = [
@@ -116,7 +119,7 @@ class MemoryUpkeep(MemoryStoreBase):
         tables.records.update({(row.tenant, row.kind, row.id): row for row in export.records})
         self._changed()
 
-    async def stats(self, tenant: str | None = None) -> StoreStats:
+    async def stats(self, tenant: str | None = None, *, at_most: int | None = None) -> StoreStats:
         tables, now = self._tables, self._now()
         statuses: dict[str, int] = {}
         for row in tables.instances.values():
@@ -125,7 +128,7 @@ class MemoryUpkeep(MemoryStoreBase):
         work = [row for row in tables.work.values() if tenant in {None, row.tenant}]
         ready = [row for row in work if row.due is None or row.due <= now]
         outbox = [row for row in tables.outbox.values() if tenant in {None, row.tenant}]
-        return StoreStats(
+        counted = StoreStats(
             instances=statuses,
             bookmarks=sum(len(rows) for key, rows in tables.bookmarks.items() if tenant in {None, key.tenant}),
             work_ready=len(ready),
@@ -138,6 +141,9 @@ class MemoryUpkeep(MemoryStoreBase):
             dead_letters=sum(tenant in {None, row.work.tenant} for row in tables.dead_letters.values()),
             incidents_open=sum(tenant in {None, row.tenant} and row.open for row in tables.incidents.values()),
         )
+        if at_most is None:
+            return counted
+        return replace(counted, **{name: min(getattr(counted, name), at_most) for name in _CAPPED})
 
     async def live_contents(self) -> Mapping[tuple[str, str], int]:
         return Counter((row.tenant, row.content) for row in self._tables.instances.values() if row.status not in ENDED)

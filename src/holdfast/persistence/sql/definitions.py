@@ -198,10 +198,9 @@ class SqlDefinitions(SqlStoreBase):
         total: Rows = yield execute("select count(*) from hf_version" + where, *values)
         direction = " desc" if query.descending else ""
         sort = _SORTS.get(query.sort, "name")
-        order = sort + (self._dialect.text_order if sort == "name" else "") + direction
+        order = sort + direction
         rows = yield execute(
-            f"{VERSION.select}{where} order by {order}, definition_id{self._dialect.text_order}, version"
-            " limit ? offset ?",
+            f"{VERSION.select}{where} order by {order}, definition_id, version limit ? offset ?",
             *values,
             query.limit,
             query.offset,

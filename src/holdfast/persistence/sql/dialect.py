@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 
@@ -24,7 +26,19 @@ class Dialect(Struct, frozen=True, kw_only=True):
     """Table or view with the columns of a summary, from which lists are read."""
     now: str | None = None
     """A SELECT of microseconds since 1970. None uses the clock of the process, for a database without its own."""
-    text_order: str = ""
-    """Clause after a text column in ORDER BY, to sort by code point."""
+    compares_pairs: bool = True
+    """`(a, b) < (?, ?)` is one range of an index on (a, b)."""
+    nulls_lowest: bool = True
+    """NULL sorts before all values."""
+    by_index: str = ""
+    """Clause after a table that makes a list read this index. Statistics may be missing or old."""
+    by_name: str = ""
+    """The same for the index on names."""
+    by_id: str = ""
+    """The same for the primary key."""
+    definitions_in_use: str = "hf_instance"
+    """Table with the definition ids of the instances, few rows of each."""
+    search_tables: Mapping[str, str] = {}
+    """Tables with an index on a searched column, where it is not hf_instance."""
     contains: str = "instr(lower({column}), ?) > 0"
     """Condition for a substring, which is given in lower case."""

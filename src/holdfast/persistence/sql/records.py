@@ -67,9 +67,9 @@ class SqlRecords(SqlStoreBase):
         where, values = _where(query)
         if query.after:
             created, name = read_cursor(query.after)
-            where += f" and (created < ? or (created = ? and id{self._dialect.text_order} > ?))"
+            where += " and (created < ? or (created = ? and id > ?))"
             values += [micros(created), micros(created), name]
-        where += f" order by created desc, id{self._dialect.text_order} limit ?"
+        where += " order by created desc, id limit ?"
         return await self._read(self._records(where, *values, query.limit))
 
     async def count_records(self, query: RecordQuery) -> int:

@@ -1,45 +1,83 @@
-"""Lists of instances: filters and sorting as SQL."""
+"""Lists of instances: pages by cursor, searches and counts."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from time import monotonic
+from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from holdfast.model.instance import Status
 from holdfast.model.listing import (
+    SEARCH_MAX,
+    HourCount,
     InstanceFilter,
     InstancePage,
     InstanceQuery,
     InstanceSort,
     InstanceSummary,
-    SortValue,
-    decode_cursor,
     encode_cursor,
     folded,
+    spellings,
 )
+from holdfast.model.stored import ENDED
 from holdfast.persistence.sql.instance_tables import SUMMARY, read_summary
-from holdfast.persistence.sql.script import Script, Value, execute, marks
+from holdfast.persistence.sql.list_query import (
+    SEARCHED,
+    Conditions,
+    after_cursor,
+    begins_with,
+    condition,
+    is_selective,
+    matches_text,
+    merge_key,
+    one_of,
+    order_of,
+    own_conditions,
+    shared_conditions,
+    sort_value,
+)
+from holdfast.persistence.sql.script import Script, Value, chunks, execute, marks
 from holdfast.persistence.sql.store_base import SqlStoreBase
-from holdfast.persistence.sql.tables import micros
+from holdfast.persistence.sql.tables import micros, moment
 
-_OPTIONAL_TEXTS = frozenset({InstanceSort.NAME, InstanceSort.CORRELATION, InstanceSort.PARENT})
-_TEXTS = _OPTIONAL_TEXTS | {InstanceSort.ID, InstanceSort.STATUS, InstanceSort.DEFINITION}
-_TIMES = frozenset({InstanceSort.CREATED, InstanceSort.UPDATED, InstanceSort.FINISHED})
-_EARLIEST, _LATEST = -(2**62), 2**62
-"""Sort values of a missing time, which sorts last in either direction."""
-_SEARCHED = ("id", "definition_id", "correlation_id", "name")
+_STATUSES = tuple(status.value for status in Status)
+HOUR = 3_600_000_000
+"""Microseconds."""
+_INDEXES = {
+    (InstanceSort.CREATED, False): "hf_instance_created",
+    (InstanceSort.CREATED, True): "hf_instance_definition",
+    (InstanceSort.UPDATED, False): "hf_instance_status",
+    (InstanceSort.UPDATED, True): "hf_instance_definition_updated",
+    (InstanceSort.FINISHED, False): "hf_instance_finished",
+    (InstanceSort.FINISHED, True): "hf_instance_finished",
+}
+"""The index of a sort, without and with a filter by definition."""
+_NEVER = condition("1 = 0")
+
+
+class Select(NamedTuple):
+    """A branch of a list without its order: `select … from … where …` and its parameters."""
+
+    text: str
+    values: tuple[Value, ...]
+    order: str = ""
+    """The order of the branch if it is simpler than the order of the list."""
 
 
 class SqlSearch(SqlStoreBase):
     async def search(self, query: InstanceQuery) -> InstancePage:
         stale = not await self._wait_for_position(query)
-        found = await self._read(self._page(query))
+        found, capped = await self._read(self._page(query))
         more = len(found) > query.limit
         page = found[: query.limit]
-        cursor = encode_cursor(query.sort, _value(page[-1], query), page[-1].id) if page and more else None
-        return InstancePage(items=tuple(page), cursor=cursor, stale=stale)
+        cursor = encode_cursor(query.sort, sort_value(page[-1], query), page[-1].id) if page and more else None
+        return InstancePage(items=tuple(page), cursor=cursor, stale=stale, capped=capped)
 
     async def count(self, tenant: str, filter: InstanceFilter) -> int:
         return sum((await self.count_by_status(tenant, filter)).values())
@@ -63,100 +101,152 @@ class SqlSearch(SqlStoreBase):
         rows = yield execute("select version from hf_instance where tenant = ? and id = ?", tenant, instance_id)
         return bool(rows) and rows[0][0] >= version
 
-    def _page(self, query: InstanceQuery) -> Script[list[InstanceSummary]]:
-        where, values = self._where(query.tenant, query.filter)
-        column = _column(query)
-        if query.cursor is not None:
-            value, instance_id = decode_cursor(query.cursor, query.sort)
-            than = "<" if query.descending else ">"
-            order = self._dialect.text_order if query.sort in _TEXTS else ""
-            where += f" and ({column}{order} {than} ? or ({column} = ? and id{self._dialect.text_order} {than} ?))"
-            values += [value, value, instance_id]
-        rows = yield execute(
-            f"select {SUMMARY} from {self._dialect.listing}{where} order by {self._order(query, column)}"
-            " limit ? offset ?",
-            *values,
-            query.limit + 1,
-            query.offset,
-        )
+    async def count_by_hour(self, tenant: str, since: datetime) -> Sequence[HourCount]:
+        found = await self._read(self._hours(tenant, micros(since)))
+        return [HourCount(hour=moment(hour * HOUR), event=event, count=count) for hour, event, count in found]
+
+    # -- pages ---------------------------------------------------------------------------------------------------------
+
+    def _page(self, query: InstanceQuery) -> Script[tuple[list[InstanceSummary], bool]]:
+        """One row more than the page, and whether the search was capped."""
+        if query.filter.search and query.sort is not InstanceSort.ID:
+            return (yield from self._found_page(query))
+        return (yield from self._merged(query, query.offset)), False
+
+    def _merged(self, query: InstanceQuery, offset: int = 0) -> Script[list[InstanceSummary]]:
+        branches = self._branches(query)
+        order, limit = order_of(query, self._dialect), query.limit + 1
+        values: list[Value] = []
+        if len(branches) == 1:
+            text = f"{branches[0].text} order by {branches[0].order or order}"
+            values += branches[0].values
+        else:
+            parts = []
+            for number, branch in enumerate(branches):
+                parts.append(f"select * from ({branch.text} order by {branch.order or order} limit ?) b{number}")
+                values += (*branch.values, limit + offset)
+            text = f"{' union all '.join(parts)} order by {order}"
+        rows = yield execute(f"{text} limit ? offset ?", *values, limit, offset)
         return [read_summary(row) for row in rows]
 
-    def _order(self, query: InstanceQuery, column: str) -> str:
-        direction = " desc" if query.descending else ""
-        text = self._dialect.text_order
-        return f"{column}{text if query.sort in _TEXTS else ''}{direction}, id{text}{direction}"
+    def _branches(self, query: InstanceQuery) -> list[Select]:
+        """Ranges of indexes: by status and, if given, by definition, each in the order of the list."""
+        filter = query.filter
+        own = condition("tenant = ?", query.tenant) & own_conditions(filter) & self._text(query)
+        ranges = after_cursor(query, self._dialect)
+        if is_selective(filter):
+            return [self._select(own & shared_conditions(filter) & beyond) for beyond in ranges]
+        if query.sort in {InstanceSort.ID, InstanceSort.NAME}:
+            return [
+                self._select(own & shared_conditions(filter) & beyond, self._dialect.by_name)
+                if "name is not null" in beyond.parts
+                else self._select(own & shared_conditions(filter) & beyond, self._dialect.by_id)._replace(
+                    order="id desc" if query.descending else "id"
+                )
+                for beyond in ranges
+            ]
+        rest = own & shared_conditions(replace(filter, statuses=(), definition_ids=()))
+        index = self._dialect.by_index.format(index=_INDEXES[query.sort, bool(filter.definition_ids)])
+        return [self._select(place & rest & beyond, index) for place in _places(query) for beyond in ranges]
+
+    def _text(self, query: InstanceQuery) -> Conditions:
+        search = query.filter.search
+        return matches_text(search, self._dialect) if search else Conditions()
+
+    def _select(self, where: Conditions, index: str = "") -> Select:
+        return Select(f"select {SUMMARY} from {self._dialect.listing}{index} where {where.text}", where.values)
+
+    # -- search --------------------------------------------------------------------------------------------------------
+
+    def _found_page(self, query: InstanceQuery) -> Script[tuple[list[InstanceSummary], bool]]:
+        """Instances whose definition matches, and instances whose id, correlation id or name begins with the text. Each
+        beginning is one range of an index, of which at most `SEARCH_MAX` rows are read."""
+        filter, wanted = query.filter, replace(query.filter, search="")
+        ids, capped = yield from self._beginning(query.tenant, filter.search)
+        if filter.ids:
+            ids &= set(filter.ids)
+        rows: dict[str, InstanceSummary] = {}
+        for part in chunks(sorted(ids)):
+            found = yield from self._merged(_all_until(query, replace(wanted, ids=tuple(part))))
+            rows.update((row.id, row) for row in found)
+        definitions = set((yield from self._definitions_containing(query.tenant, filter.search)))
+        if filter.definition_ids:
+            definitions &= set(filter.definition_ids)
+        for some in chunks(sorted(definitions), 50):
+            found = yield from self._merged(_all_until(query, replace(wanted, definition_ids=tuple(some))))
+            rows.update((row.id, row) for row in found)
+        ordered = sorted(rows.values(), key=lambda row: merge_key(row, query), reverse=query.descending)
+        return ordered[query.offset : query.offset + query.limit + 1], capped
+
+    def _beginning(self, tenant: str, search: str) -> Script[tuple[set[str], bool]]:
+        ids: set[str] = set()
+        capped = False
+        for column in SEARCHED:
+            for spelling in spellings(search):
+                where = condition("tenant = ?", tenant) & begins_with(column, spelling)
+                table = self._dialect.search_tables.get(column, "hf_instance")
+                sql = f"select id from {table} where {where.text} order by {column} limit ?"
+                found = yield execute(sql, *where.values, SEARCH_MAX + 1)
+                capped = capped or len(found) > SEARCH_MAX
+                ids.update(row[0] for row in found[:SEARCH_MAX])
+        return ids, capped
+
+    def _definitions_containing(self, tenant: str, search: str) -> Script[list[str]]:
+        contains = self._dialect.contains.format(column="definition_id")
+        sql = f"select distinct definition_id from {self._dialect.definitions_in_use} where tenant = ? and {contains}"
+        rows = yield execute(sql, tenant, folded(search))
+        return [row[0] for row in rows]
+
+    # -- counts --------------------------------------------------------------------------------------------------------
 
     def _counts(self, tenant: str, filter: InstanceFilter) -> Script[dict[str, int]]:
-        where, values = self._where(tenant, filter)
-        rows = yield execute(f"select status, count(*) from {self._dialect.listing}{where} group by status", *values)
+        where = condition("tenant = ?", tenant) & shared_conditions(filter) & own_conditions(filter)
+        if filter.search:
+            where &= matches_text(filter.search, self._dialect)
+        rows = yield execute(
+            f"select status, count(*) from {self._dialect.listing} where {where.text} group by status", *where.values
+        )
         return {row[0]: row[1] for row in rows}
 
-    def _where(self, tenant: str, filter: InstanceFilter) -> tuple[str, list[Value]]:
-        parts, values = ["tenant = ?"], list[Value]([tenant])
-        for condition, asked in (*_lists(filter), *_singles(filter), *_times(filter)):
-            parts.append(condition)
-            values += asked
-        if filter.search:
-            either = [self._dialect.contains.format(column=column) for column in _SEARCHED]
-            parts.append(f"({' or '.join(either)})")
-            values += [folded(filter.search)] * len(_SEARCHED)
-        return " where " + " and ".join(parts), values
+    def _hours(self, tenant: str, since: int) -> Script[list[tuple[int, str, int]]]:
+        """(hour since 1970, event, number)."""
+        first = since // HOUR * HOUR
+        rows: list[tuple[int, str, int]] = []
+        for column, event in (("created", "'started'"), ("finished", "status")):
+            statuses = _STATUSES if column == "created" else tuple(sorted(ENDED))
+            found = yield execute(
+                f"""select floor({column} / {HOUR}), {event}, count(*) from hf_instance
+                where tenant = ? and status in ({marks(len(statuses))}) and {column} >= ? and is_system = 0 group by 1, 2""",
+                tenant,
+                *statuses,
+                first,
+            )
+            rows += [(int(row[0]), row[1], row[2]) for row in found]
+        return sorted(rows)
 
 
-def _lists(filter: InstanceFilter) -> Iterator[tuple[str, Sequence[Value]]]:
-    for column, wanted in (
-        ("id", filter.ids),
-        ("status", filter.statuses),
-        ("definition_id", filter.definition_ids),
-        ("content", filter.contents),
-        ("correlation_id", filter.correlation_ids),
-        ("name", filter.names),
-    ):
-        if wanted:
-            yield f"{column} in ({marks(len(wanted))})", wanted
+def _places(query: InstanceQuery) -> Sequence[Conditions]:
+    """The first columns of the indexes that a list reads: one value of each."""
+    filter = query.filter
+    statuses = [
+        status for status in filter.statuses or _STATUSES if status in ENDED or query.sort is not InstanceSort.FINISHED
+    ]
+    if not statuses:
+        return [_NEVER]
+    if not filter.definition_ids:
+        return [condition("status = ?", status) for status in statuses]
+    if query.sort is InstanceSort.CREATED:
+        return [
+            condition("definition_id = ? and status = ?", name, status)
+            for name in filter.definition_ids
+            for status in statuses
+        ]
+    if query.sort is InstanceSort.UPDATED:
+        chosen = one_of("status", filter.statuses) if filter.statuses else Conditions()
+        return [condition("definition_id = ?", name) & chosen for name in filter.definition_ids]
+    return [condition("status = ?", status) & one_of("definition_id", filter.definition_ids) for status in statuses]
 
 
-def _singles(filter: InstanceFilter) -> Iterator[tuple[str, Sequence[Value]]]:
-    if filter.definition_version is not None:
-        yield "definition_version = ?", (filter.definition_version,)
-    if filter.parent_id is not None:
-        yield "parent_id = ?", (filter.parent_id,)
-    if filter.has_incidents is not None:
-        yield "incidents > 0" if filter.has_incidents else "incidents = 0", ()
-    if filter.system is not None:
-        yield "is_system = ?", (int(filter.system),)
-
-
-def _times(filter: InstanceFilter) -> Iterator[tuple[str, Sequence[Value]]]:
-    for condition, limit in (
-        ("created >= ?", filter.created_from),
-        ("created < ?", filter.created_before),
-        ("updated >= ?", filter.updated_from),
-        ("updated < ?", filter.updated_before),
-        ("finished >= ?", filter.finished_from),
-        ("finished < ?", filter.finished_before),
-    ):
-        if limit is not None:
-            yield condition, (micros(limit),)
-
-
-def _column(query: InstanceQuery) -> str:
-    """The sort expression of a column: a missing text sorts as the empty text, a missing time last."""
-    column = query.sort.value
-    if query.sort in _OPTIONAL_TEXTS:
-        return f"coalesce({column}, '')"
-    if query.sort is InstanceSort.FINISHED:
-        return f"coalesce({column}, {_EARLIEST if query.descending else _LATEST})"
-    return column
-
-
-def _value(row: InstanceSummary, query: InstanceQuery) -> SortValue:
-    """The sort value of a row, for its cursor."""
-    value = getattr(row, query.sort.value)
-    if query.sort in _OPTIONAL_TEXTS:
-        return value or ""
-    if query.sort in _TIMES:
-        missing = _EARLIEST if query.descending else _LATEST
-        return missing if value is None else micros(value)
-    found: SortValue = value
-    return found
+def _all_until(query: InstanceQuery, filter: InstanceFilter) -> InstanceQuery:
+    """The same page for a part of the search, without its offset."""
+    return replace(query, filter=filter, limit=query.offset + query.limit, offset=0)

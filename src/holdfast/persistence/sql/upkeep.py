@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from holdfast.errors import DeletionRefused
+from holdfast.model.instance import Status
 from holdfast.model.stored import ENDED, InstanceKey
 from holdfast.model.upkeep import RetentionRule, StoreStats
-from holdfast.persistence.sql.script import Script, Value, all_of, execute, execute_many, marks
+from holdfast.persistence.sql.script import Script, Value, all_of, chunks, execute, execute_many, marks
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import micros, moment_or_none
 from holdfast.persistence.sql.work_tables import AT_ONCE
@@ -30,6 +31,7 @@ INSTANCE_TABLES = (
 """Tables whose rows are deleted with their instance, by the column `instance_id`. Not guards: keys outlive the instance."""
 
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
+_LIVE = ", ".join(f"'{status.value}'" for status in Status if not status.at_rest)
 NO_LIVE_RELATIVES = f"""
     and not exists (select 1 from hf_instance p where p.tenant = i.tenant and p.id = i.parent_id
         and p.status not in ({_ENDED}))
@@ -50,7 +52,7 @@ _UNUSED = """select c.tenant, c.hash from hf_content c
 
 
 _WAKERS = ("hf_bookmark", "hf_work", "hf_effect", "hf_inbox")
-_STUCK = f"select i.tenant, i.id from hf_instance i where i.status not in ({_ENDED})" + "".join(
+_STUCK = f"select i.tenant, i.id from {{listing}} i where i.status in ({_LIVE})" + "".join(
     f" and not exists (select 1 from {table} w where w.tenant = i.tenant and w.instance_id = i.id{condition})"
     for table, condition in (*((table, "") for table in _WAKERS), ("hf_incident", " and w.is_open = 1"))
 )
@@ -69,8 +71,8 @@ class SqlUpkeep(SqlStoreBase):
     async def delete_unused_content(self, limit: int) -> int:
         return await self._write(lambda: self._delete_unused(limit))
 
-    async def stats(self, tenant: str | None = None) -> StoreStats:
-        return await self._read(self._stats(tenant))
+    async def stats(self, tenant: str | None = None, *, at_most: int | None = None) -> StoreStats:
+        return await self._read(self._stats(tenant, at_most))
 
     async def live_contents(self) -> Mapping[tuple[str, str], int]:
         return await self._read(self._live_contents())
@@ -85,19 +87,23 @@ class SqlUpkeep(SqlStoreBase):
         return {(row[0], row[1]): row[2] for row in rows}
 
     def _stuck(self, limit: int) -> Script[list[InstanceKey]]:
-        rows = yield execute(f"{_STUCK} order by i.tenant, i.id limit ?", limit)
+        rows = yield execute(f"{_STUCK.format(listing=self._dialect.listing)} order by i.tenant, i.id limit ?", limit)
         return [InstanceKey(*row) for row in rows]
 
     def _expired(self, tenant: str, rule: RetentionRule, limit: int) -> Script[list[str]]:
-        statuses = [status for status in rule.statuses if status in ENDED]
-        if not statuses:
+        """The first instances of each status, which the index has in order of their end, merged."""
+        of_definitions = f" and i.definition_id in ({marks(len(rule.definition_ids))})" if rule.definition_ids else ""
+        branches, values = list[str](), list[Value]()
+        for status in (status for status in rule.statuses if status in ENDED):
+            branches.append(
+                f"""select * from (select i.id, i.finished from hf_instance i
+                where i.tenant = ? and i.status = ? and i.finished < ?{of_definitions}{NO_LIVE_RELATIVES}
+                order by i.finished, i.id limit ?) b{len(branches)}"""
+            )
+            values += (tenant, status, micros(rule.finished_before), *rule.definition_ids, limit)
+        if not branches:
             return []
-        sql = f"select i.id from hf_instance i where i.tenant = ? and i.finished < ? and i.status in ({marks(len(statuses))})"
-        values: list[Value] = [tenant, micros(rule.finished_before), *statuses]
-        if rule.definition_ids:
-            sql += f" and i.definition_id in ({marks(len(rule.definition_ids))})"
-            values += rule.definition_ids
-        rows = yield execute(f"{sql}{NO_LIVE_RELATIVES} order by i.finished, i.id limit ?", *values, limit)
+        rows = yield execute(f"{' union all '.join(branches)} order by finished, id limit ?", *values, limit)
         return [row[0] for row in rows]
 
     def _delete_all(self, tenant: str, ids: Sequence[str]) -> Script[int]:
@@ -109,20 +115,18 @@ class SqlUpkeep(SqlStoreBase):
         for instance_id, kin, status in (yield from all_of(_LIVE_RELATIVES, (tenant,), ids)):
             raise DeletionRefused(instance_id, f"its parent or child {kin} is {status}")
         now = yield from self._micros_now()
-        rows = [(tenant, row[0]) for row in found]
-        if rows:
-            yield execute_many(
-                "update hf_guard set released = ? where tenant = ? and instance_id = ? and kind = 'key'",
-                [(now, *row) for row in rows],
-            )
-            yield from self._delete_rows(rows)
-        return len(rows)
+        for part in chunks([row[0] for row in found]):
+            yield from self._delete_rows(tenant, part, now)
+        return len(found)
 
-    def _delete_rows(self, rows: Sequence[tuple[str, str]]) -> Script[None]:
-        yield execute_many("delete from hf_guard where tenant = ? and instance_id = ? and kind = 'slot'", rows)
+    def _delete_rows(self, tenant: str, ids: Sequence[str], now: int) -> Script[None]:
+        """One statement per table."""
+        among = f"tenant = ? and instance_id in ({marks(len(ids))})"
+        yield execute(f"update hf_guard set released = ? where {among} and kind = 'key'", now, tenant, *ids)
+        yield execute(f"delete from hf_guard where {among} and kind = 'slot'", tenant, *ids)
         for table in INSTANCE_TABLES:
-            yield execute_many(f"delete from {table} where tenant = ? and instance_id = ?", rows)
-        yield execute_many("delete from hf_instance where tenant = ? and id = ?", rows)
+            yield execute(f"delete from {table} where {among}", tenant, *ids)
+        yield execute(f"delete from hf_instance where tenant = ? and id in ({marks(len(ids))})", tenant, *ids)
 
     def _sweep_keys(self, keep: timedelta, limit: int) -> Script[int]:
         now = yield from self._micros_now()
@@ -139,17 +143,23 @@ class SqlUpkeep(SqlStoreBase):
             yield execute_many("delete from hf_content where tenant = ? and hash = ?", [tuple(row) for row in unused])
         return len(unused)
 
-    def _stats(self, tenant: str | None) -> Script[StoreStats]:
+    def _statuses(self, tenant: str | None) -> Script[dict[str, int]]:
+        whose, values = ("", ()) if tenant is None else (" where tenant = ?", (tenant,))
+        rows = yield execute(f"select status, count(*) from hf_instance{whose} group by status", *values)
+        return {row[0]: row[1] for row in rows}
+
+    def _stats(self, tenant: str | None, at_most: int | None) -> Script[StoreStats]:
         now = yield from self._micros_now()
         whose, values = ("", ()) if tenant is None else (" and tenant = ?", (tenant,))
 
         def count(table: str, condition: str = "1 = 1", *asked: Value) -> Script[int]:
-            rows = yield execute(f"select count(*) from {table} where {condition}{whose}", *asked, *values)
+            sql = f"select 1 from {table} where {condition}{whose}"
+            if at_most is not None:
+                sql += f" limit {int(at_most)}"
+            rows = yield execute(f"select count(*) from ({sql}) counted", *asked, *values)
             return int(rows[0][0])
 
-        statuses = yield execute(
-            f"select status, count(*) from hf_instance where 1 = 1{whose} group by status", *values
-        )
+        statuses = yield from self._statuses(tenant)
         oldest = yield execute(
             f"select min(case when due = {AT_ONCE} then created else due end) from hf_work where due <= ?{whose}",
             now,
@@ -157,7 +167,7 @@ class SqlUpkeep(SqlStoreBase):
         )
         leaving = yield execute(f"select min(created) from hf_outbox where 1 = 1{whose}", *values)
         return StoreStats(
-            instances={row[0]: row[1] for row in statuses},
+            instances=statuses,
             bookmarks=(yield from count("hf_bookmark")),
             work_ready=(yield from count("hf_work", "due <= ?", now)),
             work_later=(yield from count("hf_work", "due > ?", now)),

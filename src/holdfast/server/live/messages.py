@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from holdfast.management.instances.journal_reader import JournalLimits, JournalPosition
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
 from holdfast.server.views import instances, journal
 
@@ -67,7 +68,9 @@ class Renderings:
 
         async def make() -> list[Rendering]:
             backend = self._backend
-            found, more = await journal.entries(backend, instance_id, after, CHANGES_MAX)
+            found, more = await journal.entries(
+                backend, instance_id, JournalPosition(after), JournalLimits(commits=CHANGES_MAX)
+            )
             if more is not None:
                 return [await self.state(instance_id, version)]
             row, result = await instances.read(backend, instance_id)

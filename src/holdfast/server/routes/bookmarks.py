@@ -14,7 +14,7 @@ from holdfast.model.principal import Principal
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented_answers import answers
 from holdfast.server.operator_service import OperatorService
-from holdfast.server.pagination import Cursor, Limit
+from holdfast.server.pagination import Cursor, Limit, Total
 from holdfast.server.problems import Refusal
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.instances import BookmarkPage, InstanceResult
@@ -37,10 +37,11 @@ async def list_bookmarks(
     name: Annotated[str | None, Query(description="The stimulus type.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
+    total: Total = False,
 ) -> BookmarkPage:
     """Bookmarks of one instance, or of all suspended instances, latest first. A request reads at most 200 instances, or `limit`
     if that is higher, so a page filtered by a rare `name` may be short or empty although `next` is set."""
-    found = await views.page(server, instance_id, name, limit, cursor)
+    found = await views.page(server, instance_id, name, limit, cursor, count=total)
     instances.add_links(server, found.items, who)
     return found
 

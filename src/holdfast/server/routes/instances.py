@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Query
 
+from holdfast.management.instances.journal_reader import JournalPosition
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
 from holdfast.model.principal import Principal
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented_answers import answers
-from holdfast.server.pagination import Cursor, Limit, Sort, read_sort
+from holdfast.server.pagination import Cursor, Limit, Sort, Total, read_sort
 from holdfast.server.problems import Refusal
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Page
@@ -30,7 +31,7 @@ from holdfast.server.views import incidents, instances as views, journal
 
 router = Routes("/instances", tags=["instances"], dependencies=[requires("instances:read")], responses=answers())
 
-SORTS = (*(item.value for item in InstanceSort), "definition_name")
+SORTS = tuple(item.value for item in InstanceSort)
 Many = Annotated[list[str], Query()]
 
 
@@ -76,6 +77,7 @@ async def wanted(
 
 
 Wanted = Annotated[InstanceFilter, Depends(wanted)]
+Skip = Annotated[int, Query(ge=0, lt=2**31, description="Entries of the first commit that the previous page had.")]
 Position = Annotated[
     str | None, Query(description="INSTANCE:VERSION of a write that the list must include; waits up to 1 s.")
 ]
@@ -89,30 +91,37 @@ async def list_instances(
     limit: Limit = 50,
     cursor: Cursor = None,
     position: Position = None,
+    total: Total = False,
 ) -> Page[InstanceItem]:
     """Instances, latest first. `position` waits until the list includes that write."""
-    return await page(server, filter, sort, limit, cursor, position)
+    return await page(server, filter, sort, limit, cursor, position, count=total)
 
 
 async def page(
-    server: Backend, filter: InstanceFilter, sort: str, limit: int, cursor: str | None, position: str | None = None
+    server: Backend,
+    filter: InstanceFilter,
+    sort: str,
+    limit: int,
+    cursor: str | None,
+    position: str | None = None,
+    *,
+    count: bool = False,
 ) -> Page[InstanceItem]:
     order = read_sort(sort, SORTS)
     found = await server.store.search(
         InstanceQuery(
             tenant=server.tenant,
             filter=filter,
-            # Names belong to definitions: sorting by definition groups equal names.
-            sort=InstanceSort.DEFINITION if order.column == "definition_name" else InstanceSort(order.column),
+            sort=InstanceSort(order.column),
             descending=order.descending,
             limit=limit,
             cursor=cursor,
             position=None if position is None else read_position(position),
         )
     )
-    total = await server.store.count(server.tenant, filter)
+    total = await server.store.count(server.tenant, filter) if count else None
     items = [await views.item(server, row) for row in found.items]
-    return Page(items=items, total=total, next=found.cursor, stale=found.stale)
+    return Page(items=items, total=total, next=found.cursor, stale=found.stale, capped=found.capped)
 
 
 def read_position(text: str) -> tuple[str, int]:
@@ -142,10 +151,11 @@ async def get_journal(
     id: str,
     server: Server,
     after: Annotated[int, Query(ge=0, lt=2**62, description="Only entries of versions above this one.")] = 0,
+    skip: Skip = 0,
     limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of commits.")] = 100,
 ) -> JournalPage:
-    """Journal entries, in order."""
-    return await journal.page(server, id, after, limit)
+    """Journal entries, in order: at most 2,000, and about 1 MB. Continue with `next` and `skip` of the page."""
+    return await journal.page(server, id, JournalPosition(after, skip), limit)
 
 
 @router.get("/{id}/executions", responses=answers(404))
@@ -154,9 +164,11 @@ async def list_executions(
     server: Server,
     activity_id: str | None = None,
     after: Annotated[int, Query(ge=0, lt=2**62)] = 0,
+    skip: Skip = 0,
 ) -> ExecutionList:
-    """All executions of all activities, with inputs, outputs and times as far as the journal has them."""
-    return await journal.executions(server, id, activity_id, after)
+    """Executions of all activities, with inputs, outputs and times as far as the journal has them. A list is made of at most
+    10,000 journal entries, and about 4 MB. Continue with `next` and `skip`."""
+    return await journal.executions(server, id, activity_id, JournalPosition(after, skip))
 
 
 @router.get("/{id}/incidents", responses=answers(404))

@@ -13,7 +13,7 @@ from holdfast.model.values import shown
 from holdfast.server.backend import Server
 from holdfast.server.documented_answers import answers
 from holdfast.server.operator_service import as_filter
-from holdfast.server.pagination import Cursor, Limit
+from holdfast.server.pagination import Cursor, Limit, Total
 from holdfast.server.problems import Refusal, not_found
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Done, Page
@@ -91,9 +91,11 @@ def _plan(plan: AlterationPlan) -> AlterationItem:
 
 
 @router.get("/dead-letters", dependencies=[READ])
-async def list_dead_letters(server: Server, limit: Limit = 50, cursor: Cursor = None) -> Page[DeadLetterItem]:
+async def list_dead_letters(
+    server: Server, limit: Limit = 50, cursor: Cursor = None, total: Total = False
+) -> Page[DeadLetterItem]:
     """Work that failed permanently, latest first."""
-    return await letters.page(server, limit, cursor)
+    return await letters.page(server, limit, cursor, count=total)
 
 
 @router.post("/dead-letters/replay")

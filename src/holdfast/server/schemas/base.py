@@ -64,9 +64,16 @@ class Page(Payload, Generic[T]):
     """One page of a list."""
 
     items: list[T]
-    total: int = Field(description="Total number of rows that match the filters.")
+    total: int | None = Field(
+        default=None,
+        description="Total number of rows that match the filters. Long lists count only if `total=true` is given.",
+    )
     next: str | None = Field(default=None, description="Cursor of the next page; null on the last page.")
     stale: bool = Field(default=False, description="The list does not yet include the requested position.")
+    capped: bool = Field(
+        default=False,
+        description="More rows begin with the searched text than were compared. Search for a longer text.",
+    )
 
 
 class Done(Payload):

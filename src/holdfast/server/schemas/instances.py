@@ -51,7 +51,7 @@ class BookmarkPage(Payload):
 
     items: list[BookmarkItem]
     total: int | None = Field(
-        description="Total number of bookmarks; null for a name filter over all instances, which is not counted."
+        description="Total number of bookmarks, if `total=true` is given; null for a name filter over all instances."
     )
     next: str | None = Field(default=None, description="Cursor of the next page; null on the last page.")
 
@@ -156,6 +156,7 @@ class JournalItem(Payload):
 class JournalPage(Payload):
     entries: list[JournalItem]
     next: int | None = Field(description="Value of `after` for the next page; null on the last page.")
+    skip: int = Field(default=0, description="Value of `skip` for the next page.")
 
 
 class ExecutionItem(Payload):
@@ -179,7 +180,10 @@ class ExecutionItem(Payload):
 class ExecutionList(Payload):
     items: list[ExecutionItem]
     stats: dict[str, dict[str, int]] = Field(description="Number of executions per status, by activity id.")
-    next: int | None = None
+    next: int | None = Field(
+        default=None, description="Value of `after` for the rest of a long journal; null at its end."
+    )
+    skip: int = Field(default=0, description="Value of `skip` for the next page.")
 
 
 class TimelineSpan(Payload):

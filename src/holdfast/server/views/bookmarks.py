@@ -17,7 +17,7 @@ INSTANCES_MAX = 200
 
 
 async def page(
-    server: Backend, instance_id: str | None, name: str | None, limit: int, cursor: str | None
+    server: Backend, instance_id: str | None, name: str | None, limit: int, cursor: str | None, *, count: bool
 ) -> BookmarkPage:
     """A page consists of whole instances: it may contain slightly more bookmarks than requested, or fewer if they are rare. The
     index has names only together with payloads and omits bookmarks that only a timer resumes."""
@@ -38,7 +38,7 @@ async def page(
         following = rows.cursor
         if following is None:
             break
-    total = (await server.store.stats(server.tenant)).bookmarks if name is None else None
+    total = (await server.store.stats(server.tenant)).bookmarks if count and name is None else None
     return BookmarkPage(items=items, total=total, next=following)
 
 

@@ -24,7 +24,7 @@ Place = tuple[float, str]
 BACKTRACK_ROWS = 100
 
 
-async def page(server: Backend, limit: int, cursor: str | None) -> Page[DeadLetterItem]:
+async def page(server: Backend, limit: int, cursor: str | None, *, count: bool) -> Page[DeadLetterItem]:
     """The letters after the cursor. The store's offsets count from the latest letter and shift as letters come and go, so the
     cursor names the last letter seen and its offset."""
     last, offset = (None, 0) if cursor is None else _read_cursor(cursor)
@@ -41,7 +41,7 @@ async def page(server: Backend, limit: int, cursor: str | None) -> Page[DeadLett
     if len(found) > limit:
         at, row = found[limit - 1]
         following = write_cursor(SORT, (at + 1, *_place(row)))
-    total = (await server.store.stats(server.tenant)).dead_letters
+    total = (await server.store.stats(server.tenant)).dead_letters if count else None
     return Page(items=[item(row) for _, row in found[:limit]], total=total, next=following)
 
 

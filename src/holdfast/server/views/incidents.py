@@ -15,8 +15,10 @@ from holdfast.server.views.instances import incident, read, shown_all
 LIMIT = 1000
 
 
-async def listed(server: Backend, *, instance_id: str | None = None, only_open: bool = True) -> list[IncidentItem]:
-    rows = await server.store.list_incidents(server.tenant, instance_id=instance_id, only_open=only_open, limit=LIMIT)
+async def listed(
+    server: Backend, *, instance_id: str | None = None, only_open: bool = True, limit: int = LIMIT
+) -> list[IncidentItem]:
+    rows = await server.store.list_incidents(server.tenant, instance_id=instance_id, only_open=only_open, limit=limit)
     return [item(row) for row in rows]
 
 

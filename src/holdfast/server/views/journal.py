@@ -8,7 +8,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.management.instances.journal_reader import NumberedEntry, numbered_entries
+from holdfast.management.instances.journal_reader import (
+    JournalLimits,
+    JournalPosition,
+    JournalWindow,
+    numbered_entries,
+)
 from holdfast.model.instance import JournalEntry, JournalEvent
 from holdfast.model.values import readable
 from holdfast.server.backend import Backend
@@ -21,19 +26,24 @@ from holdfast.server.schemas.instances import (
     TimelineSpan,
 )
 
-EXECUTIONS_MAX = 10_000
-"""Maximum number of commits read for one list of executions."""
+EXECUTIONS = JournalLimits(commits=10_000, entries=10_000, bytes=4_000_000)
+"""Part of the journal that one list of executions is made of."""
+TIMELINE = JournalLimits(commits=10_000, entries=20_000, bytes=8_000_000)
 
 
-async def entries(server: Backend, instance_id: str, after: int, limit: int) -> tuple[list[NumberedEntry], int | None]:
-    """Entries of at most `limit` commits above the version `after`, and the version to continue after."""
-    found, following = await numbered_entries(server.runtime, instance_id, after=after, limit=limit)
-    return [(version, replace(entry, data=readable(entry.data))) for version, entry in found], following
+async def entries(server: Backend, instance_id: str, position: JournalPosition, limits: JournalLimits) -> JournalWindow:
+    found, following = await numbered_entries(server.runtime, instance_id, position, limits)
+    return JournalWindow([(version, replace(entry, data=readable(entry.data))) for version, entry in found], following)
 
 
-async def page(server: Backend, instance_id: str, after: int, limit: int) -> JournalPage:
-    found, following = await entries(server, instance_id, after, limit)
-    return JournalPage(entries=[item(version, entry) for version, entry in found], next=following)
+async def page(server: Backend, instance_id: str, position: JournalPosition, limit: int) -> JournalPage:
+    found, following = await entries(server, instance_id, position, JournalLimits(commits=limit))
+    following = following or JournalPosition(-1)
+    return JournalPage(
+        entries=[item(version, entry) for version, entry in found],
+        next=None if following.after < 0 else following.after,
+        skip=following.skip,
+    )
 
 
 def item(version: int, entry: JournalEntry) -> JournalItem:
@@ -66,15 +76,19 @@ _ENDS = {
 _STATES = {JournalEvent.SUSPENDED: "waiting", JournalEvent.WAITING: "waiting", JournalEvent.EFFECT_RECORDED: "running"}
 
 
-async def executions(server: Backend, instance_id: str, activity_id: str | None, after: int) -> ExecutionList:
-    found, following = await entries(server, instance_id, after, EXECUTIONS_MAX)
+async def executions(
+    server: Backend, instance_id: str, activity_id: str | None, position: JournalPosition
+) -> ExecutionList:
+    found, following = await entries(server, instance_id, position, EXECUTIONS)
     all_executions = executions_of(entry for _, entry in found)
     stats: dict[str, dict[str, int]] = {}
     for one in all_executions:
         counts = stats.setdefault(one.activity_id, {})
         counts[one.status] = counts.get(one.status, 0) + 1
     selected = [one for one in all_executions if activity_id is None or one.activity_id == activity_id]
-    return ExecutionList(items=selected, stats=stats, next=following)
+    if following is None:
+        return ExecutionList(items=selected, stats=stats)
+    return ExecutionList(items=selected, stats=stats, next=following.after, skip=following.skip)
 
 
 def executions_of(found: Iterable[JournalEntry]) -> list[ExecutionItem]:
@@ -126,7 +140,7 @@ def _apply(one: ExecutionItem, entry: JournalEntry) -> None:
 
 
 async def timeline(server: Backend, instance_id: str) -> Timeline:
-    found, _ = await entries(server, instance_id, 0, EXECUTIONS_MAX)
+    found, _ = await entries(server, instance_id, JournalPosition(), TIMELINE)
     row = await server.runtime.row(instance_id)
     spans = [
         TimelineSpan(

@@ -1,12 +1,13 @@
 """Dashboard figures from the projection of instances: counts per hour or day, percentiles, hot spots.
 
-Counts are exact: the store counts per interval. Durations come from the instances that finished last, at most `SAMPLE_MAX`
-of them; `sampled` is set if there were more.
+Counts by status and by hour are exact: the store keeps them. Durations and figures by definition come from the instances that
+started and ended last, at most `SAMPLE_MAX` of each; `sampled` is set if there were more. Work and incidents are counted up to
+`COUNT_MAX`. So the cost does not depend on the number of instances.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -26,7 +27,8 @@ from holdfast.server.schemas.operations import (
 from holdfast.server.views import incidents, instances
 from holdfast.settings import parse_duration
 
-SAMPLE_MAX = 5_000
+SAMPLE_MAX = 1_000
+COUNT_MAX = 1_000
 RANGE_MAX = timedelta(days=90)
 HOURLY_UP_TO = timedelta(days=3)
 ATTENTION_MAX = 20
@@ -40,7 +42,7 @@ async def collect(server: Backend, range: str) -> Statistics:
     step = timedelta(hours=1) if interval == "hour" else timedelta(days=1)
     begins = _floor(now - span, step)
     by_status = dict(await server.store.count_by_status(server.tenant, InstanceFilter(system=False)))
-    stats = await server.store.stats(server.tenant)
+    stats = await server.store.stats(server.tenant, at_most=COUNT_MAX)
     stuck = await _stuck(server, by_status)
     ended = await _sample(server, InstanceFilter(finished_from=begins, system=False), InstanceSort.FINISHED)
     started = await _sample(server, InstanceFilter(created_from=begins, system=False), InstanceSort.CREATED)
@@ -48,7 +50,7 @@ async def collect(server: Backend, range: str) -> Statistics:
         range=range,
         begins=begins,
         interval=interval,
-        throughput=await _throughput(server, begins, now, step, started, ended),
+        throughput=await _throughput(server, begins, now, step),
         by_status=by_status,
         durations=_durations(ended),
         by_definition=await _by_definition(server, started, ended),
@@ -79,47 +81,28 @@ def _floor(moment: datetime, step: timedelta) -> datetime:
     return epoch + (moment - epoch) // step * step
 
 
-async def _sample(server: Backend, filter: InstanceFilter, sort: InstanceSort) -> list[InstanceSummary]:
+async def _sample(server: Backend, filter: InstanceFilter, sort: InstanceSort) -> Sequence[InstanceSummary]:
     """The latest instances that match."""
-    found: list[InstanceSummary] = []
-    cursor = None
-    while len(found) < SAMPLE_MAX:
-        page = await server.store.search(
-            InstanceQuery(tenant=server.tenant, filter=filter, sort=sort, limit=1_000, cursor=cursor)
-        )
-        found.extend(page.items)
-        cursor = page.cursor
-        if cursor is None:
-            break
-    return found[:SAMPLE_MAX]
+    query = InstanceQuery(tenant=server.tenant, filter=filter, sort=sort, limit=SAMPLE_MAX)
+    return (await server.store.search(query)).items
 
 
-async def _throughput(
-    server: Backend,
-    begins: datetime,
-    now: datetime,
-    step: timedelta,
-    started: Sequence[InstanceSummary],
-    ended: Sequence[InstanceSummary],
-) -> list[ThroughputPoint]:
-    """Counted from the sample if it is complete, otherwise by the store."""
+async def _throughput(server: Backend, begins: datetime, now: datetime, step: timedelta) -> list[ThroughputPoint]:
+    counts: Counter[tuple[datetime, str]] = Counter()
+    for found in await server.store.count_by_hour(server.tenant, begins):
+        counts[_floor(found.hour, step), found.event] += found.count
     points = []
     moment = begins
     while moment <= now:
-        until = moment + step
-        if len(started) < SAMPLE_MAX and len(ended) < SAMPLE_MAX:
-            begun = sum(moment <= row.created < until for row in started)
-            done = [row.status for row in ended if row.finished is not None and moment <= row.finished < until]
-            finished, faulted = done.count(Status.FINISHED.value), done.count(Status.FAULTED.value)
-        else:
-            within = InstanceFilter(finished_from=moment, finished_before=until, system=False)
-            statuses = await server.store.count_by_status(server.tenant, within)
-            finished, faulted = statuses.get("finished", 0), statuses.get("faulted", 0)
-            begun = await server.store.count(
-                server.tenant, InstanceFilter(created_from=moment, created_before=until, system=False)
+        points.append(
+            ThroughputPoint(
+                hour=moment,
+                started=counts[moment, "started"],
+                finished=counts[moment, Status.FINISHED.value],
+                faulted=counts[moment, Status.FAULTED.value],
             )
-        points.append(ThroughputPoint(hour=moment, started=begun, finished=finished, faulted=faulted))
-        moment = until
+        )
+        moment += step
     return points
 
 
@@ -202,7 +185,7 @@ async def _attention(server: Backend) -> list[Attention]:
             definition_id=None,
             at=item.at,
         )
-        for item in (await incidents.listed(server))[:ATTENTION_MAX]
+        for item in await incidents.listed(server, limit=ATTENTION_MAX)
     ]
     letters = await server.store.list_dead_letters(server.tenant, limit=ATTENTION_MAX)
     found += [

@@ -202,6 +202,8 @@ class RetentionContract(ContractBase):
         assert figures.oldest_ready == later(2)
         assert figures.oldest_outbox is not None
         assert (await store.stats("unknown")).oldest_outbox is None
+        capped = await store.stats(tenant, at_most=1)
+        assert (capped.bookmarks, capped.effects, capped.instances) == (1, 1, figures.instances)
         assert await store.stats() == figures
         assert (await store.stats("unknown")).instances == {}
 

@@ -54,6 +54,10 @@ MYSQL = Dialect(
     now="select cast(unix_timestamp(now(6)) * 1000000 as signed)",
     # Columns hold bytes, which have no lower case. The Hebrew character set lowers only ASCII and keeps other bytes.
     contains="instr(cast(lower(convert({column} using hebrew)) as binary), ?) > 0",
+    compares_pairs=False,
+    by_index=" force index ({index})",
+    by_name=" force index (hf_instance_name)",
+    by_id=" force index (primary)",
 )
 
 

@@ -12,4 +12,7 @@ POSTGRESQL = Dialect(
     listing="hf_listed",
     now="select (extract(epoch from clock_timestamp()) * 1000000)::bigint",
     contains="strpos(lower({column}), ?) > 0",
+    nulls_lowest=False,
+    definitions_in_use="hf_group",
+    search_tables={"correlation_id": "hf_listing", "name": "hf_listing"},
 )

@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
-from holdfast.model.listing import InstanceFilter, InstancePage, InstanceQuery
-from holdfast.model.upkeep import MigrationReport, RetentionRule
+from holdfast.model.listing import HourCount, InstanceFilter, InstancePage, InstanceQuery
+from holdfast.model.stored import InstanceKey
+from holdfast.model.upkeep import MigrationReport, RetentionRule, StoreStats
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.codec import PayloadCodec
@@ -127,9 +128,21 @@ class PostgresStore(
         await self._driver.projector.catch_up()
         return await super().count_by_status(tenant, filter)
 
+    async def count_by_hour(self, tenant: str, since: datetime) -> Sequence[HourCount]:
+        await self._driver.projector.catch_up()
+        return await super().count_by_hour(tenant, since)
+
     async def find_expired(self, tenant: str, rule: RetentionRule, limit: int) -> Sequence[str]:
         await self._driver.projector.catch_up()
         return await super().find_expired(tenant, rule, limit)
+
+    async def stats(self, tenant: str | None = None, *, at_most: int | None = None) -> StoreStats:
+        await self._driver.projector.catch_up()
+        return await super().stats(tenant, at_most=at_most)
+
+    async def find_stuck(self, limit: int) -> Sequence[InstanceKey]:
+        await self._driver.projector.catch_up()
+        return await super().find_stuck(limit)
 
     async def live_contents(self) -> Mapping[tuple[str, str], int]:
         await self._driver.projector.catch_up()

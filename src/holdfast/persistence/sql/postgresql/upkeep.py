@@ -9,25 +9,17 @@ from collections.abc import Sequence
 from holdfast.model.stored import ENDED
 from holdfast.model.upkeep import InstanceExport, RetentionRule
 from holdfast.persistence.sql.export_import import SqlExportImport
-from holdfast.persistence.sql.script import Script, Value, execute, execute_many, marks
+from holdfast.persistence.sql.script import Script, Value, execute, marks
 from holdfast.persistence.sql.tables import micros
-from holdfast.persistence.sql.upkeep import NO_LIVE_RELATIVES, SqlUpkeep
+from holdfast.persistence.sql.tallied_upkeep import TalliedUpkeep
+from holdfast.persistence.sql.upkeep import NO_LIVE_RELATIVES
 
 _UNLIST = """insert into hf_unlisted (is_new, tenants, ids, createds)
-    select false, array[tenant], array[id], array[created] from hf_instance where tenant = ? and id = ?"""
-_FORGET = """delete from hf_listing l using hf_instance i where i.tenant = ? and i.id = ?
-    and l.tenant = i.tenant and l.created = i.created and l.id = i.id"""
-_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
+    select false, array_agg(tenant), array_agg(id), array_agg(created) from hf_instance
+    where tenant = ? and id in ({marks}) having count(*) > 0"""
 
 
-class PostgresUpkeep(SqlUpkeep):
-    def _live_contents(self) -> Script[dict[tuple[str, str], int]]:
-        """Read the list: it is narrow, and has an index on instances that have not ended."""
-        rows = yield execute(
-            f"select tenant, content, count(*) from hf_listed where status not in ({_ENDED}) group by tenant, content"
-        )
-        return {(row[0], row[1]): row[2] for row in rows}
-
+class PostgresUpkeep(TalliedUpkeep):
     def _expired(self, tenant: str, rule: RetentionRule, limit: int) -> Script[list[str]]:
         """Read the first instances of each group from the list, which has the index. The delete checks each instance again."""
         statuses = [status for status in rule.statuses if status in ENDED]
@@ -50,13 +42,13 @@ class PostgresUpkeep(SqlUpkeep):
         )
         return [row[0] for row in rows]
 
-    def _delete_rows(self, rows: Sequence[tuple[str, str]]) -> Script[None]:
-        yield execute_many(_FORGET, rows)
-        yield execute_many(_UNLIST, rows)
-        yield from super()._delete_rows(rows)
+    def _delete_rows(self, tenant: str, ids: Sequence[str], now: int) -> Script[None]:
+        """The projector deletes them from the list."""
+        yield execute(_UNLIST.format(marks=marks(len(ids))), tenant, *ids)
+        yield from super()._delete_rows(tenant, ids, now)
 
 
 class PostgresExportImport(SqlExportImport):
     def _import(self, export: InstanceExport) -> Script[None]:
         yield from super()._import(export)
-        yield execute(_UNLIST, *export.instance.key)
+        yield execute(_UNLIST.format(marks="?"), *export.instance.key)

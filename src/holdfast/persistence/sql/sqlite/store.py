@@ -26,17 +26,23 @@ from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script
-from holdfast.persistence.sql.search import SqlSearch
 from holdfast.persistence.sql.sqlite.claim import OptimisticClaim
 from holdfast.persistence.sql.sqlite.driver import SqliteDriver
 from holdfast.persistence.sql.store_base import system_now
-from holdfast.persistence.sql.upkeep import SqlUpkeep
+from holdfast.persistence.sql.tallied_search import TalliedSearch
+from holdfast.persistence.sql.tallied_upkeep import TalliedUpkeep
 from holdfast.persistence.sql.work import SqlWork
 from holdfast.ports import Codec, TransientErrors
 
 T = TypeVar("T")
 
-SQLITE = Dialect(name="sqlite")
+SQLITE = Dialect(
+    name="sqlite",
+    definitions_in_use="hf_tally",
+    by_index=" indexed by {index}",
+    by_name=" indexed by hf_instance_name",
+    by_id=" indexed by sqlite_autoindex_hf_instance_1",
+)
 
 
 class SqliteStore(
@@ -46,8 +52,8 @@ class SqliteStore(
     SqlEffects,
     SqlInboxOutbox,
     SqlNodes,
-    SqlSearch,
-    SqlUpkeep,
+    TalliedSearch,
+    TalliedUpkeep,
     SqlExportImport,
     SqlRecords,
 ):

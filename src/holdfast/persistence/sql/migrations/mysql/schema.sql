@@ -24,12 +24,15 @@ create table hf_instance (
     created bigint not null, updated bigint not null, finished bigint, state longblob not null,
     first_written bigint, first_entries bigint, first_burst varbinary(255), first_data longblob,
     primary key (tenant, id),
-    index hf_instance_created (tenant, created),
+    index hf_instance_created (tenant, status, created),
     index hf_instance_status (tenant, status, updated),
-    index hf_instance_correlation (tenant, correlation_id),
-    index hf_instance_parent (tenant, parent_id),
-    index hf_instance_finished (tenant, finished),
-    index hf_instance_definition (tenant, definition_id, created)
+    index hf_instance_finished (tenant, status, finished),
+    index hf_instance_definition (tenant, definition_id, status, created),
+    index hf_instance_definition_updated (tenant, definition_id, updated),
+    index hf_instance_correlation (tenant, correlation_id, created),
+    index hf_instance_parent (tenant, parent_id, created),
+    index hf_instance_name (tenant, name),
+    index hf_instance_incidents (tenant, incidents, created)
 ) engine = InnoDB row_format = dynamic;
 
 create table hf_journal (

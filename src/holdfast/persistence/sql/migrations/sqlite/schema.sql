@@ -95,11 +95,7 @@ CREATE TABLE hf_trigger (
     payload blob not null,
     primary key (tenant, definition_id, id)
 ) without rowid;
-CREATE INDEX hf_instance_created on hf_instance (tenant, created);
 CREATE INDEX hf_instance_status on hf_instance (tenant, status, updated);
-CREATE INDEX hf_instance_correlation on hf_instance (tenant, correlation_id) where correlation_id is not null;
-CREATE INDEX hf_instance_parent on hf_instance (tenant, parent_id) where parent_id is not null;
-CREATE INDEX hf_instance_finished on hf_instance (tenant, finished) where finished is not null;
 CREATE INDEX hf_bookmark_instance on hf_bookmark (tenant, instance_id);
 CREATE INDEX hf_incident_open on hf_incident (tenant, occurred) where is_open = 1;
 CREATE INDEX hf_effect_owner on hf_effect (owner_node, owner_boot);
@@ -115,7 +111,6 @@ CREATE INDEX hf_outbox_instance on hf_outbox (tenant, instance_id) where instanc
 CREATE INDEX hf_schedule_due on hf_schedule (due) where due is not null;
 CREATE INDEX hf_version_content on hf_version (tenant, content);
 CREATE INDEX hf_trigger_key on hf_trigger (tenant, wake_key);
-CREATE INDEX hf_instance_definition on hf_instance (tenant, definition_id, created);
 CREATE TABLE hf_record (
     tenant text not null, kind text not null, id text not null, version integer not null, instance_id text,
     owner text not null, status text not null, due integer, created integer not null, updated integer not null,
@@ -125,3 +120,57 @@ CREATE TABLE hf_record (
 CREATE INDEX hf_record_created on hf_record (tenant, kind, created);
 CREATE INDEX hf_record_owner on hf_record (tenant, kind, owner);
 CREATE INDEX hf_record_instance on hf_record (tenant, instance_id) where instance_id is not null;
+
+-- hour = -1: instances by definition, content and status now. Other rows: instances that started or ended in that hour since
+-- 1970. They outlive their instances.
+CREATE TABLE hf_tally (
+    tenant text not null, hour integer not null, definition_id text not null, definition_version integer not null,
+    content text not null, status text not null, is_system integer not null, value integer not null,
+    primary key (tenant, hour, definition_id, definition_version, content, status, is_system)
+) without rowid;
+create trigger hf_tally_insert after insert on hf_instance
+begin insert into hf_tally (tenant, hour, definition_id, definition_version, content, status, is_system, value)
+    select new.tenant, -1, new.definition_id, new.definition_version, new.content, new.status, new.is_system, 1
+    where true on conflict do update set value = value + excluded.value; insert into hf_tally (tenant, hour, definition_id, definition_version, content, status, is_system, value)
+    select new.tenant, new.created / 3600000000, '', 0, '', 'started', new.is_system, 1
+    where true on conflict do update set value = value + excluded.value; insert into hf_tally (tenant, hour, definition_id, definition_version, content, status, is_system, value)
+    select new.tenant, new.finished / 3600000000, '', 0, '', new.status, new.is_system, 1
+    where new.finished is not null on conflict do update set value = value + excluded.value; end;
+create trigger hf_tally_update after update on hf_instance
+when old.status <> new.status or old.content <> new.content or old.definition_version <> new.definition_version
+begin insert into hf_tally (tenant, hour, definition_id, definition_version, content, status, is_system, value)
+    select old.tenant, -1, old.definition_id, old.definition_version, old.content, old.status, old.is_system, -1
+    where true on conflict do update set value = value + excluded.value; insert into hf_tally (tenant, hour, definition_id, definition_version, content, status, is_system, value)
+    select new.tenant, -1, new.definition_id, new.definition_version, new.content, new.status, new.is_system, 1
+    where true on conflict do update set value = value + excluded.value; insert into hf_tally (tenant, hour, definition_id, definition_version, content, status, is_system, value)
+    select new.tenant, new.finished / 3600000000, '', 0, '', new.status, new.is_system, 1
+    where new.finished is not null and old.finished is null on conflict do update set value = value + excluded.value; end;
+create trigger hf_tally_delete after delete on hf_instance
+begin insert into hf_tally (tenant, hour, definition_id, definition_version, content, status, is_system, value)
+    select old.tenant, -1, old.definition_id, old.definition_version, old.content, old.status, old.is_system, -1
+    where true on conflict do update set value = value + excluded.value; end;
+
+create index hf_instance_created on hf_instance (tenant, status, created);
+create index hf_instance_finished on hf_instance (tenant, status, finished) where finished is not null;
+create index hf_instance_definition on hf_instance (tenant, definition_id, status, created);
+create index hf_instance_definition_updated on hf_instance (tenant, definition_id, updated);
+create index hf_instance_correlation on hf_instance (tenant, correlation_id, created) where correlation_id is not null;
+create index hf_instance_parent on hf_instance (tenant, parent_id, created) where parent_id is not null;
+create index hf_instance_name on hf_instance (tenant, name) where name is not null;
+create index hf_instance_incidents on hf_instance (tenant, created) where incidents > 0;
+
+-- Statistics of a large database, for every database: plans do not depend on when statistics were last taken.
+analyze hf_migration;
+delete from sqlite_stat1 where tbl = 'hf_instance';
+insert into sqlite_stat1 (tbl, idx, stat) values
+    ('hf_instance', 'hf_instance', '1000000 1000000 1'),
+    ('hf_instance', 'hf_instance_created', '1000000 1000000 200000 2'),
+    ('hf_instance', 'hf_instance_status', '1000000 1000000 200000 2'),
+    ('hf_instance', 'hf_instance_finished', '1000000 1000000 200000 2'),
+    ('hf_instance', 'hf_instance_definition', '1000000 1000000 100000 20000 2'),
+    ('hf_instance', 'hf_instance_definition_updated', '1000000 1000000 100000 2'),
+    ('hf_instance', 'hf_instance_correlation', '1000000 1000000 3 2'),
+    ('hf_instance', 'hf_instance_parent', '1000000 1000000 5 2'),
+    ('hf_instance', 'hf_instance_name', '1000000 1000000 5'),
+    ('hf_instance', 'hf_instance_incidents', '1000 1000 2');
+analyze sqlite_schema;
