@@ -1,4 +1,4 @@
-"""`holdfast events`: send events to workflows, and list expired events."""
+"""`holdfast events`: send events to workflows; list and replay expired events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     epilog='\b\nExample:\n  holdfast events send Approved --event-key 4711 --payload \'{"by": "ann"}\'',
 )
 def events() -> None:
-    """Send events; list expired events."""
+    """Send events; list and replay expired events."""
 
 
 @events.command("send")
@@ -81,3 +81,22 @@ def expired(limit: int, target: Target, as_json: bool) -> None:
     }
     found = ask(target, work)
     show_items(columns, found, len(found), as_json=as_json)
+
+
+@events.command("replay")
+@click.argument("ids", metavar="ID…", nargs=-1, required=True)
+@target_options
+@click.pass_context
+def replay(ctx: click.Context, ids: tuple[str, ...], target: Target) -> None:
+    """Match expired events again, as if they had just been sent."""
+
+    async def work(client: Client) -> t.Done:
+        done = await client.stimuli.replay_expired(ids)
+        await hint_at_worker(client, target)
+        return done
+
+    done = ask(target, work)
+    click.echo(f"{done.count} replayed")
+    for name in done.missing:
+        click.echo(f"There is no expired event '{name}'. List them: holdfast events expired", err=True)
+    ctx.exit(1 if done.missing else 0)

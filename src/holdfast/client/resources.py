@@ -205,6 +205,10 @@ class StimulusCalls(_Resource):
         """Stimuli that expired unread in the last week, newest first."""
         return await self._calls.get(list[t.ExpiredStimulusItem], "/stimuli/expired", {"limit": limit})
 
+    async def replay_expired(self, ids: Sequence[str]) -> t.Done:
+        """Match expired stimuli again."""
+        return await self._calls.post(t.Done, "/stimuli/expired/replay", {"ids": list(ids)})
+
 
 class DeadLetterCalls(_Resource):
     async def list(self, **query: Any) -> t.Page[t.DeadLetterItem]:

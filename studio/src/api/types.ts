@@ -19,6 +19,7 @@ export type Document = Record<string, unknown>;
 export type Me = Sent<"Me">;
 export type DefinitionSummary = Sent<"DefinitionSummary">;
 export type DefinitionDetail = Sent<"DefinitionDetail">;
+export type ExpiredEvent = Sent<"ExpiredStimulusItem">;
 export type PublishResult = Sent<"PublishResult">;
 export type DefinitionDiff = Sent<"DefinitionDiff">;
 export type FieldChange = Sent<"FieldChange">;

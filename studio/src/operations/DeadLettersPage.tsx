@@ -6,6 +6,7 @@ import { useCan } from "../api/session";
 import type { DeadLetter } from "../api/types";
 import { defineMessages } from "../i18n/messages";
 import { Badge, Button, Confirm, Dialog, Id, Json, Menu, Timestamp, toast } from "../ui";
+import { ExpiredEvents } from "./ExpiredEvents";
 import { ListPage } from "./ListPage";
 
 const t = defineMessages("deadLetters", {
@@ -126,6 +127,7 @@ export function DeadLettersPage() {
           },
         ]}
       />
+      <ExpiredEvents />
       {discarded ? (
         <Confirm
           title={t("discardTitle", { n: discarded.length })}

@@ -126,6 +126,7 @@ TABLE = {
         POST /api/nodes/this/resume
         POST /api/schedules/{id}/pause
         POST /api/schedules/{id}/resume
+        POST /api/stimuli/expired/replay
     """,
     "public": """
         GET /api/auth/info

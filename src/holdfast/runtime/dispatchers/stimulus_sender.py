@@ -157,6 +157,12 @@ class StimulusSender:
         """Stimuli that expired in the inbox within the last week, latest first."""
         return await self._host.expiry.list(self._host.tenant, limit)
 
+    async def replay_expired(self, ids: Sequence[str]) -> Sequence[str]:
+        """Match expired stimuli again; returns the ids of those that were sent. Others are unknown or were replayed before."""
+        rows = await self._host.expiry.replay(self._host.tenant, ids)
+        self._host.take_own(rows)
+        return [row.id.rpartition(".r")[0] for row in rows]
+
     @property
     def counts(self) -> dict[str, int]:
         """Outcomes of stimuli on this node since it started: delivered, started, refused, kept, forgotten, unread, expired,

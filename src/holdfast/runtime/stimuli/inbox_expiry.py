@@ -1,4 +1,7 @@
-"""Records about stimuli that are stored for a week: expired stimuli (rule H12) and receipts of idempotency keys (rule M4)."""
+"""Records about stimuli that are stored for a week: expired stimuli (rule H12) and receipts of idempotency keys (rule M4).
+
+An expired stimulus can be replayed: it is then matched again, as if it had just been sent.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,19 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.model.values import TypeRegistry, decode
-from holdfast.model.work import InboxRow
+from holdfast.model.work import InboxRow, WorkRow
 from holdfast.ports import Clock, Store
+from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.work_rows import Stimulus, encoded, read_inbox_row, read_stimulus_bytes
 
 RECEIPT = "receipt"
 EXPIRED = "expired-stimulus"
+REPLAYED = "replayed"
+"""State of the record of a stimulus that was replayed; it is not listed."""
 RETENTION = timedelta(days=7)
 PAGE = 100
 
@@ -56,8 +63,24 @@ class InboxExpiry:
 
     async def list(self, tenant: str, limit: int = 100) -> Sequence[ExpiredStimulus]:
         """Expired stimuli, latest first."""
-        rows = await self._store.list_records(RecordQuery(tenant=tenant, kind=EXPIRED, limit=limit))
-        return [_expired(row) for row in rows]
+        query = RecordQuery(tenant=tenant, kind=EXPIRED, states=("",), limit=limit)
+        return [_expired(row) for row in await self._store.list_records(query)]
+
+    async def replay(self, tenant: str, ids: Sequence[str]) -> Sequence[WorkRow]:
+        """Send expired stimuli again, each under a new id; returns the work rows. Ids that are unknown or were replayed before
+        are left out."""
+        sent: list[WorkRow] = []
+        for name in dict.fromkeys(ids):
+            row = await self._store.get_record(tenant, EXPIRED, name)
+            if row is None or row.state == REPLAYED:
+                continue
+            now = self._clock.now()
+            again = replace(read_stimulus_bytes(row.payload), id=f"{name}.r{row.version}")
+            work = work_rows.stimulus(tenant, again, now)
+            replayed = replace(row, version=row.version + 1, state=REPLAYED, updated=now)
+            if await self._store.put_record(replayed, [work]):
+                sent.append(work)
+        return sent
 
     async def remove_old(self, tenant: str) -> int:
         """Delete records past their retention; returns the number deleted."""

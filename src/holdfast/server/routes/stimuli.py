@@ -17,11 +17,13 @@ from holdfast.server.backend import Backend, Server
 from holdfast.server.documented_answers import answers
 from holdfast.server.pagination import Limit
 from holdfast.server.routing import Routes
+from holdfast.server.schemas.base import Done
 from holdfast.server.schemas.operations import (
     EventRequest,
     ExpiredStimulusItem,
     ExplainRequest,
     Explanation,
+    IdsRequest,
     Receipt,
     StimulusRequest,
 )
@@ -70,6 +72,15 @@ async def list_expired_stimuli(server: Server, limit: Limit = 50) -> list[Expire
     return [
         ExpiredStimulusItem.model_validate({**msgspec.structs.asdict(item), "key": shown(item.key)}) for item in found
     ]
+
+
+@router.post("/stimuli/expired/replay")
+async def replay_expired_stimuli(
+    server: Server, who: Annotated[Principal, requires("operations:write")], body: IdsRequest
+) -> Done:
+    """Match expired stimuli again, as if they had just been sent."""
+    sent = await server.runtime.stimuli.replay_expired(body.ids)
+    return Done(count=len(sent), missing=[name for name in body.ids if name not in sent])
 
 
 @router.post("/stimuli/explain", dependencies=[requires("instances:read")])

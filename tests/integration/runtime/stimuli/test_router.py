@@ -467,6 +467,24 @@ async def test_what_expires_is_counted_and_nobody_gets_it(cluster: Any, monkeypa
     assert not await node.stimuli.expired()
 
 
+async def test_an_expired_stimulus_that_is_replayed_finds_its_instance(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = await cluster.node("a", work=True)
+    with monkeypatch.context() as short:
+        short.setattr(inbox, "ADDRESSED_RETENTION", timedelta(milliseconds=-1))
+        await node.stimuli.send(Approval("late"), correlation_id="c", wait=SOON)
+        await node_of(node).components.inbox.sweep()
+    (listed,) = await node.stimuli.expired()
+    name = await started(node, mine, correlation_id="c")
+
+    assert list(await node.stimuli.replay_expired([listed.id, "unknown"])) == [listed.id]
+
+    assert (await node.wait_at_rest(name)).status is Status.FINISHED
+    assert not await node.stimuli.expired()
+    assert not await node.stimuli.replay_expired([listed.id])
+
+
 async def test_whoever_died_between_write_and_look_leaves_it_to_the_sweep(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,3 +62,19 @@ async def test_records_and_receipts_are_removed_after_their_retention() -> None:
     assert await expiry.remove_old("acme") == 2
     assert await store.get_record("acme", EXPIRED, "s1") is None
     assert await store.get_record("acme", RECEIPT, "r1") is None
+
+
+async def test_an_expired_stimulus_is_replayed_once_under_a_new_id() -> None:
+    clock = VirtualClock(jump=False)
+    store = MemoryStore(now=clock.now)
+    expiry = InboxExpiry(store, clock)
+    await expiry.record(kept(clock, "s1"))
+
+    (row,) = await expiry.replay("acme", ["s1", "s1", "unknown"])
+
+    found = work_rows.read_stimulus(row)
+    assert (row.id, found.id, found.event_name, row.queue) == ("s1.r1", "s1.r1", "go", "default@acme")
+    assert list(await store.queues_with_work()) == ["default@acme"]
+    assert await expiry.list("acme") == []
+    assert await expiry.replay("acme", ["s1"]) == []
+    assert await expiry.replay("globex", ["s1"]) == []
