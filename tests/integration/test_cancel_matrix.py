@@ -7,7 +7,7 @@ Each case stops a saga at a moment, acts on it, lets everything continue and com
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -81,9 +81,8 @@ async def nodes(cluster: Any) -> AsyncIterator[Nodes]:
 
 
 @pytest.fixture(autouse=True)
-def _stage() -> Iterator[None]:
+def _stage() -> None:
     stage.renew()
-    yield
 
 
 @pytest.mark.parametrize("by", ["same", "other", "idle"])

@@ -110,7 +110,7 @@ def put_off_row(ticket: Ticket, tenant: str, now: datetime, due: datetime) -> Wo
     execution, attempt = ticket.execution or 0, ticket.attempt
     return WorkRow(
         tenant=tenant,
-        id=step_id(ticket.instance_id, execution, attempt),
+        id=step_id(str(ticket.instance_id), execution, attempt),
         kind=WorkKind.STEP,
         queue=STEP_QUEUE + ticket.queue,
         due=due,
