@@ -20,45 +20,9 @@ from holdfast.model.work import NO_OWNER
 from holdfast.runtime.commits.jobs.resume import ResumeJob
 from tests.support import saga_stage as sagas
 from tests.support.node import node_of
-from tests.support.saga_stage import stage
+from tests.support.saga_stage import MOMENTS, UNDOS, Moment, check, entries, stage
 
-UNDOS = ["undo c", "undo b", "undo a"]
-FINALLY = {"tidy", "swept"}
 SOON = timedelta(seconds=1)
-
-
-class Moment(Struct, frozen=True, kw_only=True):
-    """A place at which the saga is stopped."""
-
-    stop: str | None = None
-    """The activity that is running; None: the saga waits at a bookmark."""
-    fails: str | None = None
-    """The activity that fails before."""
-    goes: bool = False
-    """The event `go` has arrived before."""
-    canceled: bool = False
-    """The saga was canceled before, while it waited for `go`."""
-    waits: str | None = None
-    """The event at which it waits."""
-    asks: bool = False
-    compensates: bool = False
-    """The workflow itself has begun to compensate."""
-
-
-MOMENTS = {
-    "effect": Moment(stop="pay"),
-    "between": Moment(waits="go"),
-    "finally of the normal end": Moment(stop="tidy", goes=True),
-    "finally after a fault": Moment(stop="tidy", fails="pay", compensates=True),
-    "finally of a cancel": Moment(stop="tidy", canceled=True),
-    "finally waits": Moment(waits="may-tidy", goes=True, asks=True),
-    "finally of a cancel waits": Moment(waits="may-tidy", canceled=True, asks=True),
-    "compensation 1": Moment(stop="undo c", fails="pay", compensates=True),
-    "compensation 2": Moment(stop="undo b", fails="pay", compensates=True),
-    "compensation 3": Moment(stop="undo a", fails="pay", compensates=True),
-    "compensation 2 of a cancel": Moment(stop="undo b", canceled=True),
-    "compensation waits": Moment(waits="may-undo-b", fails="pay", asks=True, compensates=True),
-}
 
 
 class Nodes(Struct):
@@ -158,33 +122,6 @@ async def finish(nodes: Nodes, identity: str) -> None:
         seen = await nodes.same.store.wait_for_change(seen, SOON)
     for node in (nodes.same, nodes.other, nodes.idle):
         await node.settled(identity)
-
-
-def check(name: str, moment: Moment, act: str, log: list[str], before: int) -> None:
-    begun, ended = entries(log, "+"), entries(log, "-")
-    where = f"{act} at {name}: {log}"
-    assert len(begun) == len(set(begun)), where
-    running: set[str] = set()
-    for entry in log:
-        word = entry[1:]
-        if entry[0] == "+":
-            undoes = word in FINALLY or word in UNDOS
-            assert not (undoes and running), where
-            running.add(word)
-        elif entry[0] == "-":
-            running.discard(word)
-    if act == "terminate":
-        assert not entries(log[before:], "+"), where
-        return
-    assert set(begun) == set(ended), where
-    assert "after" not in begun, where
-    wanted = UNDOS if act == "cancel" or moment.compensates else []
-    assert [word for word in begun if word in UNDOS] == wanted, where
-    assert "tidy" in begun, where
-
-
-def entries(log: list[str], mark: str) -> list[str]:
-    return [entry[1:] for entry in log if entry[0] == mark]
 
 
 async def check_end(cluster: Any, nodes: Nodes, identity: str, act: str) -> None:
