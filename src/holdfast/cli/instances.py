@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 LIST_LIMIT = 20
-STATUSES = ("pending", "running", "suspended", "finished", "faulted", "canceled")
+STATUSES = ("pending", "running", "suspended", "finished", "faulted", "canceling", "canceled")
 
 
 @click.group(

@@ -13,7 +13,13 @@ from holdfast.model.instance import Bookmark, Incident, Status
 from holdfast.model.values import readable, shown
 from holdfast.runtime.result import RunResult
 
-_COLOURS = {Status.FINISHED: "green", Status.SUSPENDED: "yellow", Status.FAULTED: "red", Status.CANCELED: "yellow"}
+_COLOURS = {
+    Status.FINISHED: "green",
+    Status.SUSPENDED: "yellow",
+    Status.FAULTED: "red",
+    Status.CANCELING: "yellow",
+    Status.CANCELED: "yellow",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def prepare(path: str) -> None:
         found = None
     if not isinstance(found, dict) or found.get("format") != STATE_FORMAT:
         raise BadInput(f"'{path}' exists and is not a state file. Name another file, so that it is not overwritten.")
-    if found.get("status") == "suspended":
+    if found.get("status") in ("suspended", "canceling"):
         click.echo(f"Note: '{path}' contains a suspended run; it will be replaced.", err=True)
 
 

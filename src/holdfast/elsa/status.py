@@ -10,6 +10,7 @@ _PAIRS: Mapping[str, tuple[str, str]] = {
     "suspended": ("Running", "Suspended"),
     "finished": ("Finished", "Finished"),
     "faulted": ("Finished", "Faulted"),
+    "canceling": ("Running", "Executing"),
     "canceled": ("Finished", "Cancelled"),
 }
 

@@ -72,7 +72,7 @@ def _release(live: LiveInstance, activation: Activation, *, wait: bool) -> None:
     if request is not None:
         fresh = [item for item in live.new_effects if item is not request]
         if len(fresh) == len(live.new_effects):
-            live.canceled_effects.append(activation.id)
+            live.canceled_effects[activation.id] = request
             if wait:
                 live.ending[activation.id] = request
         live.new_effects = fresh  # An effect that this burst recorded never starts.
@@ -262,6 +262,6 @@ def _drop_cleanup(live: LiveInstance) -> None:
     for item in live.cleanup.descendants():
         _release(live, item, wait=False)
     live.cleanup.kids = None
-    live.canceled_effects.extend(key for key in live.ending if key not in live.canceled_effects)
+    live.canceled_effects.update(live.ending)
     live.ending = {}
     live.queue.clear()

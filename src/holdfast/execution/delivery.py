@@ -242,7 +242,7 @@ def _end_effect(live: LiveInstance, execution_id: int, attempt: int, result: Rec
         live.note(JournalEvent.RESULT_DROPPED, None, {"execution": execution_id, "attempt": attempt})
         return False
     del live.ending[execution_id]
-    live.canceled_effects = [key for key in live.canceled_effects if key != execution_id]
+    live.canceled_effects.pop(execution_id, None)
     ended = result.cause if isinstance(result, EffectFailure) else "finished"
     node = live.plan.by_key.get(request.activity_id)
     data = {"attempt": attempt, "ended": ended}

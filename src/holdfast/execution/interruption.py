@@ -111,8 +111,10 @@ def _take(live: LiveInstance, node: Node, owner: Activation, inputs: dict[str, A
             if values.encode(item.inputs, types) == wanted:
                 left = tuple(other for other in live.interrupted[scope.id] if other is not item)
                 live.interrupted = {**live.interrupted, scope.id: left}
-                if live.ending.pop(item.execution_id, None) is not None:  # The next attempt replaces its row.
-                    live.canceled_effects.append(item.execution_id)
+                if (
+                    request := live.ending.pop(item.execution_id, None)
+                ) is not None:  # The next attempt replaces its row.
+                    live.canceled_effects[item.execution_id] = request
                 return item
         scope = scope.owner
     return None

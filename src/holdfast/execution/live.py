@@ -91,8 +91,8 @@ class LiveInstance(Struct, eq=False, weakref=True):
     effects: dict[int, EffectRequest] = {}
     new_effects: list[EffectRequest] = []
     """Effects recorded in this segment; they start after its commit."""
-    canceled_effects: list[int] = []
-    """Effects canceled in this segment. Those in `ending` keep their row until they have ended; the others lose it."""
+    canceled_effects: dict[int, EffectRequest] = {}
+    """Effects canceled in this segment, by execution id. The rows of those in `ending` stay until they have ended."""
     child_starts: tuple[ChildStart, ...] = ()
     orphans: list[str] = []
     """Child instances without a waiting parent; this segment's commit cancels them."""

@@ -66,7 +66,7 @@ def _notify(live: LiveInstance, activation: Activation) -> None:
 def _wake(live: LiveInstance, healed: list[Activation]) -> None:
     """Remove the incidents of these activations, and set the instance to running. Other failures stay."""
     gone = {item.id for activation in healed for item in (activation, *activation.descendants())}
-    live.status = Status.RUNNING
+    live.status = Status.RUNNING if live.stopping is None else Status.CANCELING
     live.incidents = [item for item in live.incidents if item.execution_id not in gone]
     live.fault_pending = live.fault_pending and any(item.id not in gone for item in failed(live))
 
@@ -156,8 +156,9 @@ def begin(live: LiveInstance) -> None:
 
 
 def drop_effect(live: LiveInstance, activation: Activation) -> None:
-    if live.effects.pop(activation.id, None) is not None:
-        live.canceled_effects.append(activation.id)
+    request = live.effects.pop(activation.id, None)
+    if request is not None:
+        live.canceled_effects[activation.id] = request
 
 
 def skip(live: LiveInstance, activity: str, outcome: Outcome = None) -> int:

@@ -89,7 +89,7 @@ def stop_runaway(live: LiveInstance, node: Node, activities: int) -> None:
     live.queue.clear()
     live.waited_at = live.sequence
     live.fault_pending = True
-    live.canceled_effects.extend(live.effects)
+    live.canceled_effects.update(live.effects)
     live.effects.clear()
     live.new_effects.clear()
 

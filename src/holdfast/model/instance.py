@@ -37,7 +37,7 @@ for _status in Status:
     _status.at_rest = _status in (Status.FINISHED, Status.FAULTED, Status.CANCELED)
 
 TRANSITIONS: Mapping[Status, frozenset[Status]] = {  # The unit tests check every run against this table.
-    Status.PENDING: frozenset({Status.RUNNING, Status.CANCELED}),
+    Status.PENDING: frozenset({Status.RUNNING, Status.CANCELING, Status.CANCELED}),
     Status.RUNNING: frozenset({Status.SUSPENDED, Status.FINISHED, Status.FAULTED, Status.CANCELING, Status.CANCELED}),
     Status.SUSPENDED: frozenset({Status.RUNNING, Status.CANCELING, Status.CANCELED}),
     Status.FAULTED: frozenset({Status.RUNNING, Status.CANCELING, Status.CANCELED}),

@@ -18,18 +18,18 @@ from holdfast.runtime.result import RunResult
 from holdfast.runtime.stimuli.dedupe import Settled
 
 POLL_INTERVAL = timedelta(seconds=1)
+BUSY = (Status.PENDING, Status.RUNNING, Status.CANCELING)
 
 
 async def burst(store: Store, reader: InstanceReader, key: InstanceKey, limit: timedelta, above: int) -> str:
-    """Wait until the instance neither runs nor is pending, at a version above `above`; returns its status, also at the
-    limit."""
+    """Wait until the instance has ended or is suspended, at a version above `above`; returns its status, also at the limit."""
     status, seen = str(Status.PENDING), -1
     with suppress(TimeoutError):
         async with asyncio.timeout(limit.total_seconds()):
             while True:
                 row = await reader.row(key)
                 status = row.status
-                if row.version > above and status not in (Status.PENDING, Status.RUNNING):
+                if row.version > above and status not in BUSY:
                     break
                 seen = await store.wait_for_change(seen, POLL_INTERVAL)
     return status

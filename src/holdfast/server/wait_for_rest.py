@@ -10,7 +10,7 @@ from holdfast.model.stored import InstanceRow
 from holdfast.server.backend import Backend
 
 POLL_INTERVAL = timedelta(seconds=1)
-BUSY = frozenset({Status.PENDING.value, Status.RUNNING.value})
+BUSY = frozenset({Status.PENDING.value, Status.RUNNING.value, Status.CANCELING.value})
 
 
 async def settled(server: Backend, instance_id: str, limit: timedelta) -> bool:

@@ -51,7 +51,7 @@ TENANTS = st.sampled_from(["", "acme"])
 NAMES = st.sampled_from(["a", "b", "c"])
 EVENTS = st.sampled_from(["Paid", "Shipped"])
 SMALL = st.integers(1, 3)
-STATUSES = st.sampled_from(["running", "suspended", "finished", "faulted"])
+STATUSES = st.sampled_from(["running", "suspended", "finished", "faulted", "canceling"])
 GUARDS: st.SearchStrategy[Guard] = st.one_of(
     st.builds(lambda key: idempotency_key(operation="start", target="t", key=key), NAMES),
     st.builds(lambda name: activation_slot(strategy="singleton", definition_id=name), NAMES),

@@ -58,4 +58,12 @@ export type Role = Sent<"RoleItem">;
 export type ApiKey = Sent<"KeyItem">;
 export type CreatedKey = Sent<"MadeKey">;
 
-export const STATUSES: readonly Status[] = ["running", "suspended", "faulted", "pending", "finished", "canceled"];
+export const STATUSES: readonly Status[] = [
+  "running",
+  "suspended",
+  "faulted",
+  "pending",
+  "finished",
+  "canceling",
+  "canceled",
+];

@@ -48,5 +48,5 @@ export async function publish(id: string): Promise<PublishResult> {
 
 export async function liveInstances(id: string): Promise<number> {
   const { by_status: counts } = await api.get<InstanceCounts>("/api/instances/counts", { definition_id: id });
-  return ["pending", "running", "suspended"].reduce((sum, status) => sum + (counts[status] ?? 0), 0);
+  return ["pending", "running", "suspended", "canceling"].reduce((sum, status) => sum + (counts[status] ?? 0), 0);
 }

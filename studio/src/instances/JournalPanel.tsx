@@ -29,6 +29,7 @@ const TONES: Record<string, Tone> = {
   waiting: "wait",
   retry_scheduled: "wait",
   instance_suspended: "wait",
+  instance_canceling: "wait",
   faulted: "bad",
   incident: "bad",
   instance_faulted: "bad",

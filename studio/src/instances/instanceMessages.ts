@@ -133,6 +133,8 @@ export const events = defineMessages("events", {
   instance_finished: "Instance finished",
   instance_faulted: "Instance faulted",
   instance_canceled: "Instance canceled",
+  instance_canceling: "Instance is being canceled",
+  effect_ended: "canceled effect ended",
   incident: "incident",
   operated: "changed by operator",
   variable_changed: "variable changed by operator",

@@ -54,6 +54,8 @@ def _incidents(result: RunResult) -> list[Finding]:
 
 def _effect(row: EffectRow, activity: str, owner: NodeRow | None, now: datetime) -> Finding:
     what = f"'{activity}' (attempt {row.attempt}, since {row.created:%Y-%m-%d %H:%M:%S})"
+    if row.canceled:
+        what += " was canceled, and the instance waits for its end; it"
     hold = row.on_lost == "hold"
     if row.owner == NO_OWNER and (row.queue or not hold):
         queue = f" of queue '{row.queue}'" if row.queue else ""

@@ -138,7 +138,7 @@ async def _waiting(runtime: ManagedRuntime) -> list[str]:
     page = await runtime.store.search(
         InstanceQuery(
             tenant=runtime.tenant,
-            filter=InstanceFilter(statuses=("suspended", "running")),
+            filter=InstanceFilter(statuses=("suspended", "running", "canceling")),
             sort=InstanceSort.UPDATED,
             limit=SEARCHED_MAX,
         )

@@ -18,7 +18,7 @@ from holdfast.errors import BookmarkNotFound, DeletionRefused, EffectHeld, Holdf
 from holdfast.execution.plan import Outcome
 from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
-from holdfast.model.work import DeadLetterRow
+from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow
 from holdfast.runtime.commits.jobs.base import Job
 from holdfast.runtime.commits.jobs.control import slot_taken
 from holdfast.runtime.commits.jobs.operator import (
@@ -29,7 +29,9 @@ from holdfast.runtime.commits.jobs.operator import (
     OperatorRetry,
     OperatorSkip,
     RecoverEffect,
+    ReplayJob,
 )
+from holdfast.runtime.commits.work_rows import read_replay
 from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
 
@@ -185,11 +187,26 @@ class Operators:
         return await self._runtime.store.list_dead_letters(self._runtime.tenant, limit=limit, offset=offset)
 
     async def replay(self, ids: Sequence[str], *, who: str, why: str | None = None) -> int:
-        """Restore the work rows with zero attempts; returns their number. Letters that were replayed before do not count."""
+        """Restore the work rows with zero attempts; returns their number. Letters that were replayed before do not count.
+
+        If this node serves the queue, failed effects have begun again on return: a caller that then waits for the instance
+        does not see the old fault.
+        """
         letters = await self.letters(ids)
         count = await self._runtime.store.replay_dead_letters(self._runtime.tenant, list(ids))
+        if self._runtime.takes_own:
+            await asyncio.gather(*(self._replay_effect(letter.work) for letter in letters))
         await self._note(letters, OperatorRequest(who, why), "replay dead letter")
         return count
+
+    async def _replay_effect(self, row: WorkRow) -> None:
+        if row.kind != WorkKind.RETRY or row.instance_id is None:
+            return
+        job = ReplayJob(self._runtime.key(row.instance_id), read_replay(row), consumes_work=row.id)
+        try:
+            await self._runtime.ask(job)
+        except HoldfastError:
+            logger.info("the replay of %s is left to the workers", row.id, exc_info=True)
 
     async def discard(self, ids: Sequence[str], *, who: str, why: str | None = None) -> int:
         """Delete dead letters; returns their number."""

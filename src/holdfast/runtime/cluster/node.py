@@ -129,7 +129,9 @@ class Node:
         await parts.spent.wait()
         try:
             for key, ref in unfinished:
-                await parts.store.own_effect(key.tenant, key.id, ref, NO_OWNER)
+                given_back = await parts.store.own_effect(key.tenant, key.id, ref, NO_OWNER)
+                if given_back is not None:
+                    await parts.steps.give_back(given_back)
             await parts.store.leave(parts.membership.owner)
         except StoreError:
             parts.log.warning("node %s could not leave the cluster", parts.membership.name)

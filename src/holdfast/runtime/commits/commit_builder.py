@@ -32,7 +32,7 @@ from holdfast.runtime.commits.activation_slots import slots
 from holdfast.runtime.commits.baseline import NOTHING, Baseline, Consumed
 from holdfast.runtime.commits.bookmark_rows import bookmark_rows, orphans
 from holdfast.runtime.commits.large_values import Packed
-from holdfast.runtime.commits.placement import HELD, Placement, step_priority, step_row
+from holdfast.runtime.commits.placement import HELD, Placement, step_id, step_priority, step_row
 from holdfast.runtime.commits.reply_rows import reply_records
 from holdfast.runtime.commits.state_codec import encode_journal, encode_state
 from holdfast.runtime.membership import Membership
@@ -74,7 +74,7 @@ class CommitBuilder:
             rows["records"] = (*rows.get("records", ()), *replies)
         if live.new_effects or live.canceled_effects:
             if live.canceled_effects:
-                _add_canceled(rows, live)
+                self._add_canceled(rows, live)
             live.new_effects = fresh = _fresh_effects(live)
             added = rows["effects_added"] = tuple([self._effect(tenant, live, item, now) for item in fresh])
             if self._placement.rows and (
@@ -217,6 +217,20 @@ class CommitBuilder:
         if added:
             rows["work_added"] = (*rows.get("work_added", ()), *added)
 
+    def _add_canceled(self, rows: dict[str, Any], live: LiveInstance) -> None:
+        """Rows of effects that finalizers wait for stay until the end of the effect (rule M1); the others are deleted. So are
+        the tickets of steps that no worker has claimed."""
+        canceled, ending = live.canceled_effects, live.ending
+        rows["effects_dropped"] = tuple([key for key in canceled if key not in ending])
+        rows["effects_canceled"] = tuple([key for key in canceled if key in ending])
+        tickets = [step_id(live.id, key, item.attempt) for key, item in canceled.items() if self._is_step(live, item)]
+        if tickets:
+            rows["work_dropped"] = (*rows.get("work_dropped", ()), *tickets)
+
+    def _is_step(self, live: LiveInstance, request: EffectRequest) -> bool:
+        node = live.plan.by_key.get(request.activity_id)
+        return self._placement.rows and node is not None and bool(self._placement.of(node, live.home).queue)
+
     def _effect(self, tenant: str, live: LiveInstance, request: EffectRequest, now: datetime) -> EffectRow:
         node = live.plan.by_key[request.activity_id]
         queue, here = HELD if request.held else self._placement.of(node, live.home)
@@ -275,12 +289,6 @@ def _state_after(live: LiveInstance) -> Packed:
         return encode_state(live)
     finally:
         live.journal_base, live.published = base, published
-
-
-def _add_canceled(rows: dict[str, Any], live: LiveInstance) -> None:
-    """Rows of effects that finalizers wait for stay until the end of the effect (rule M1); the others are deleted."""
-    rows["effects_dropped"] = tuple([key for key in live.canceled_effects if key not in live.ending])
-    rows["effects_canceled"] = tuple([key for key in live.canceled_effects if key in live.ending])
 
 
 def _fresh_effects(live: LiveInstance) -> list[EffectRequest]:

@@ -85,11 +85,15 @@ def step_priority(plan: Plan, effect: EffectRow) -> int:
     return 0 if node is None else node.options.priority
 
 
+def step_id(instance_id: str, execution: int, attempt: int) -> str:
+    return f"{instance_id}.s{execution}.{attempt}"
+
+
 def step_row(effect: EffectRow, content: str, now: datetime, priority: int) -> WorkRow:
     """The row of an attempt: a resend makes the same row again. It is due when the effect is."""
     return WorkRow(
         tenant=effect.tenant,
-        id=f"{effect.instance_id}.s{effect.execution}.{effect.attempt}",
+        id=step_id(effect.instance_id, effect.execution, effect.attempt),
         kind=WorkKind.STEP,
         queue=STEP_QUEUE + effect.queue,
         due=effect.created if effect.created > now else None,
@@ -106,7 +110,7 @@ def put_off_row(ticket: Ticket, tenant: str, now: datetime, due: datetime) -> Wo
     execution, attempt = ticket.execution or 0, ticket.attempt
     return WorkRow(
         tenant=tenant,
-        id=f"{ticket.instance_id}.s{execution}.{attempt}",
+        id=step_id(str(ticket.instance_id), execution, attempt),
         kind=WorkKind.STEP,
         queue=STEP_QUEUE + ticket.queue,
         due=due,

@@ -69,6 +69,6 @@ class EffectLauncher:
         ):  # The activity may have another id since a migration.
             return True
         request.attempt = live.waiters[row.execution].attempt = row.attempt
-        live.new_effects, live.canceled_effects = [], []
+        live.new_effects, live.canceled_effects = [], {}
         self._running.run(key, live, request)
         return True

@@ -109,7 +109,7 @@ class RunningEffects:
                 self.run(key, live, request)
 
     def _cancel_committed(self, key: InstanceKey, live: LiveInstance) -> None:
-        canceled, live.canceled_effects = live.canceled_effects, []
+        canceled, live.canceled_effects = live.canceled_effects, {}
         cause, elsewhere = live.stopping or LOST_RACE, False
         for execution_id in canceled:
             if execution_id not in live.ending:

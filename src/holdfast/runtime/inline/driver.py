@@ -132,8 +132,8 @@ class Driver:
         live = self.live
         self._publish()
         if live.canceled_effects:
-            gone, live.canceled_effects = live.canceled_effects, []
-            await self.effects.cancel(gone, live.stopping or "lost race")
+            gone, live.canceled_effects = live.canceled_effects, {}
+            await self.effects.cancel(list(gone), live.stopping or "lost race")
         self._start_effects()
         return await self._start_children() if live.child_starts else False
 

@@ -6,7 +6,9 @@ growing pauses, and while a broker is unavailable only one ticket at a time prob
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from time import monotonic
 from typing import Any
@@ -30,6 +32,8 @@ from holdfast.runtime.service import BackgroundTasks
 RESENT_MAX = 10_000
 """Steps whose last resend is remembered."""
 NO_PAUSE = timedelta(0)
+SEND_AGAIN_SECONDS = 5.0
+"""Time for which a stopping node waits for a broker."""
 
 _Attempt = tuple[InstanceKey, int, int]
 
@@ -103,6 +107,12 @@ class StepSender:
         self._resent[attempt] = now, resend_pause(pause)
         self._is_probing = self._is_unavailable
         self._background.start(self._resend(row))
+
+    async def send_again(self, row: EffectRow) -> None:
+        """Send a step that a stopping node gives back. If the broker does not answer, the sweep of another node sends it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SEND_AGAIN_SECONDS):
+                await self._resend(row)
 
     async def _resend(self, row: EffectRow) -> None:
         try:

@@ -111,6 +111,11 @@ class StepWorker:
         """Send a step again that no node took."""
         self._sender.resend(row)
 
+    async def give_back(self, row: EffectRow) -> None:
+        """Send the ticket of a step that this node gives back when it stops: no other ticket for it exists."""
+        if row.queue and not row.canceled:
+            await self._sender.send_again(row)
+
     # -- running -------------------------------------------------------------------------------------------------------
 
     def effect_ended(self, key: EffectKey) -> None:

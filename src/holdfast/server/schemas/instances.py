@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, Field
 
 from holdfast.server.schemas.base import BulkFailure, Document, Payload, Request, VersionNumber
 
-StatusName = Literal["pending", "running", "suspended", "finished", "faulted", "canceled", "canceling"]
+StatusName = Literal["pending", "running", "suspended", "finished", "faulted", "canceling", "canceled"]
 
 
 class InstanceItem(Payload):

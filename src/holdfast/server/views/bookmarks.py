@@ -11,7 +11,7 @@ from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import BookmarkItem, BookmarkPage
 from holdfast.server.views import instances
 
-WAITING_STATUSES = (Status.SUSPENDED.value, Status.RUNNING.value)
+WAITING_STATUSES = (Status.SUSPENDED.value, Status.RUNNING.value, Status.CANCELING.value)
 INSTANCES_MAX = 200
 """Maximum number of instances that a request reads, unless its `limit` is higher."""
 

@@ -16,7 +16,7 @@ from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed
 from holdfast.testing.store_rows import commit_of, fresh, instance, later
 
-STATUSES = ("running", "suspended", "finished", "faulted", "canceled")
+STATUSES = ("running", "suspended", "finished", "faulted", "canceling", "canceled")
 
 
 def _rows(tenant: str) -> list[InstanceRow]:

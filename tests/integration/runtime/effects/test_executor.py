@@ -359,7 +359,7 @@ async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) ->
     probe.calls[:] = ["mended"]
     node_of(last).take_work()
     assert await Operators(last).replay([letter.work.id], who="ann") == 1
-    await goes_on(last, identity)
+    assert (await last.read(identity)).status is not Status.FAULTED  # A handle would raise the old fault.
     replayed = await last.settle(identity)
     assert (replayed.status, replayed.variables["said"]) == (Status.SUSPENDED, "hello 2")
     assert not replayed.incidents
@@ -405,6 +405,25 @@ async def test_an_attempt_that_began_after_the_store_was_asked_is_left_alone(clu
     assert node_of(a).components.running.attempts() == asked
     node_of(a).components.running.cancel_lost(asked, [])
     assert not node_of(a).components.running.attempts()
+
+
+async def test_a_node_that_stops_gives_its_steps_back_to_their_queue(cluster: Any) -> None:
+    """With a ticket: no node has to wait until the sweep finds that there is none."""
+    a = await cluster.node("a", work=True, queues=("shop",), activities=ALL)
+    identity = (await a.start(waiting(queue="shop"))).result.instance_id
+    await probe.begun.wait()
+    await node_of(a).stop()
+    assert probe.canceled.is_set()
+    (row,) = await a.store.effects_of(cluster.tenant, identity)
+    assert (row.owner.node, row.attempt) == ("", 1)
+
+    b = await cluster.node("b", work=True, queues=("shop",), activities=ALL)
+    await node_of(b).components.reaper.stop()
+    seen = -1
+    while (result := await b.read(identity)).status is not Status.SUSPENDED:
+        seen = await b.store.wait_for_change(seen, timedelta(seconds=1))
+    assert result.variables["said"] == "hello 2"
+    await cluster.check(b, identity)
 
 
 async def test_a_node_that_stops_gives_its_effects_back(cluster: Any) -> None:

@@ -1,0 +1,166 @@
+"""The losers of `first` are really canceled, wherever they run; the winner does not wait for them (rule M1)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from holdfast import Context, Status, Workflow, activity, first, workflow
+from holdfast.activities import Fork, Try
+from holdfast.testing.clock import VirtualClock
+from tests.support.memory_node import MemoryNode
+from tests.support.saga_stage import stage
+
+ROOM = "first-losers-room"
+thread_begun, thread_saw_it, thread_may_end = threading.Event(), threading.Event(), threading.Event()
+
+
+@activity
+async def slow(context: Context) -> str:
+    await stage.perform(context.instance_id, "slow")
+    return "slow"
+
+
+@activity(queue=ROOM)
+async def slow_step(context: Context) -> str:
+    await stage.perform(context.instance_id, "slow")
+    return "slow"
+
+
+@activity
+async def quick(context: Context) -> str:
+    """Ends as soon as the loser has begun."""
+    await stage.reached(context.instance_id, "+slow")
+    return "quick"
+
+
+@activity
+async def at_once() -> str:
+    return "quick"
+
+
+@activity
+async def after_thread() -> str:
+    await asyncio.to_thread(thread_begun.wait, 20)
+    return "quick"
+
+
+@activity
+def in_thread(context: Context) -> str:
+    """Plain code: it has to look whether it was canceled."""
+    thread_begun.set()
+    while not context.canceled:
+        thread_may_end.wait(0.001)
+    thread_saw_it.set()
+    thread_may_end.wait(30)
+    return "thread"
+
+
+@workflow
+async def race() -> str:
+    return await first(slow(), quick())
+
+
+@workflow
+async def race_of_a_step() -> str:
+    return await first(slow_step(), quick())
+
+
+@workflow
+async def race_of_an_unclaimed_step() -> str:
+    return await first(slow_step(), at_once())
+
+
+@activity
+async def tidy(context: Context) -> None:
+    await stage.perform(context.instance_id, "tidy")
+
+
+ALL = [slow, slow_step, quick, at_once, after_thread, in_thread, tidy]
+
+
+def race_of_a_thread() -> Workflow:
+    return Workflow(Fork(in_thread.bind(), after_thread.bind(), join="wait_any"), id="race-thread")
+
+
+def race_with_finally() -> Workflow:
+    return Workflow(Fork(Try(body=slow.bind(), finally_=tidy.bind()), quick.bind(), join="wait_any"), id="race-finally")
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    stage.renew()
+    for event in (thread_begun, thread_saw_it, thread_may_end):
+        event.clear()
+
+
+async def test_an_async_loser_is_canceled_and_the_winner_does_not_wait(cluster: Any) -> None:
+    node = await cluster.node("a", activities=ALL)
+    identity = await started(node, race)
+    ended = await node.wait_at_rest(identity)
+    assert ended.status is Status.FINISHED
+    await stage.reached(identity, "!slow")
+    assert "-slow" not in stage.log[identity]
+    stage.release[identity].set()
+    await stage.reached(identity, "-slow")
+    assert list(await node.store.effects_of(cluster.tenant, identity)) == []
+
+
+async def test_the_owner_of_a_losing_step_is_told(cluster: Any) -> None:
+    node = await cluster.node("a", work=True, activities=ALL)
+    worker = await cluster.node("b", work=True, queues=(ROOM,), activities=ALL)
+    identity = await started(node, race_of_a_step)
+    assert (await node.wait_at_rest(identity)).outputs["result"] == "quick"
+    async with asyncio.timeout(30):
+        await stage.reached(identity, "!slow")
+    stage.release[identity].set()
+    await worker.settled(identity)
+    assert list(await node.store.effects_of(cluster.tenant, identity)) == []
+
+
+async def test_a_losing_step_that_no_worker_has_claimed_never_runs(cluster: Any) -> None:
+    node = await cluster.node("a", work=True, activities=ALL)
+    result = (await node.start(race_of_an_unclaimed_step)).result
+    ended = await node.wait_at_rest(result.instance_id)
+    assert ended.outputs["result"] == "quick"
+    export = await node.store.export_instance(cluster.tenant, result.instance_id)
+    assert (export.effects, export.work) == ((), ())
+
+
+async def test_a_loser_in_a_thread_sees_its_flag_and_counts_as_lost_until_it_returns() -> None:
+    async with MemoryNode(clock=VirtualClock(jump=False), activities=ALL) as memory:
+        runtime, pools = memory.runtime, memory.engine._pools
+        await runtime.start(race_of_a_thread(), instance_id="i")
+        assert (await runtime.wait_at_rest("i")).status is Status.FINISHED
+        assert await asyncio.to_thread(thread_saw_it.wait, 20)
+        assert pools.lost == 1
+        thread_may_end.set()
+        while pools.lost:  # noqa: ASYNC110 - a thread counts it down, which no event reports
+            await asyncio.sleep(0)
+
+
+async def test_the_finally_part_of_a_loser_waits_for_its_end(cluster: Any) -> None:
+    """And the instance waits for the `finally` part."""
+    node = await cluster.node("a", work=True, activities=ALL)
+    other = await cluster.node("b", work=True, activities=ALL)
+    identity = await started(node, race_with_finally())
+    await stage.reached(identity, "!slow")
+    waiting = await other.read(identity)
+    assert waiting.status is Status.RUNNING
+    assert len(waiting._live.ending) == 1
+    assert "+tidy" not in stage.log[identity]
+    stage.release[identity].set()
+    assert (await node.wait_at_rest(identity)).status is Status.FINISHED
+    assert stage.log[identity][-3:] == ["-slow", "+tidy", "-tidy"]
+    await cluster.check(node, identity)
+
+
+async def started(node: Any, workflow: Any) -> str:
+    """Start a race whose loser stops when it has begun."""
+    identity = f"{node.tenant}-race"
+    stage.stops[identity].add("slow")
+    await node.start(workflow, instance_id=identity)
+    return identity
