@@ -24,6 +24,7 @@
     │   ├── VariableNotFound            a name that no scope declares
     │   ├── PureActivityWaited          a pure activity awaited, which only effects may do
     │   ├── ActivityTimeout             an activity exceeded its timeout
+    │   ├── ProcessDied                 the process of a CPU activity died during the call
     │   ├── BookmarkNotFound            the bookmark does not exist or is already consumed
     │   ├── PayloadRefused              the payload of an event does not match its declared type
     │   ├── InstanceNotFound            no instance with that id is stored
@@ -140,6 +141,7 @@ from holdfast.errors.execution import (
     MigrationRefused,
     NoResult,
     PayloadRefused,
+    ProcessDied,
     PureActivityWaited,
     ScheduleNotFound,
     StateNotKept,
@@ -233,6 +235,7 @@ __all__ = [
     "PersistenceError",
     "PlaceTaken",
     "PluginError",
+    "ProcessDied",
     "PureActivityWaited",
     "RequestRefused",
     "ScheduleNotFound",

@@ -65,6 +65,17 @@ class ActivityTimeout(ExecutionError, TimeoutError):
         )
 
 
+class ProcessDied(ExecutionError):
+    """The process of a `cpu=True` activity died during the call."""
+
+    def __init__(self, function: str) -> None:
+        self.function = function
+        super().__init__(
+            f"The process that ran {function} died: it was killed (perhaps for its use of memory) or crashed. Other calls "
+            "are not affected. Check the log of the system, and how much memory the call needs."
+        )
+
+
 class BookmarkNotFound(ExecutionError):
     """The bookmark does not exist or is already consumed."""
 

@@ -20,7 +20,7 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.effect_failure import RemoteError
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import REJECTED, Plan
-from holdfast.execution.record import EffectFailure, Record
+from holdfast.execution.record import PROCESS_DIED, EffectFailure, Record
 from holdfast.model import values
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
@@ -223,6 +223,8 @@ def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: R
     del live.effects[execution_id]
     live.waited_at = live.sequence
     if isinstance(result, EffectFailure):
+        if result.cause == PROCESS_DIED and interruption.run_lost_again(live, activation, request):
+            return True
         faults.fault(live, activation, result.error or RemoteError(result))
         return True
     live.note(EFFECT_RESULT, activation, {"attempt": attempt})

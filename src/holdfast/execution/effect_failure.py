@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.errors import ActivityTimeout, ExecutionError
+from holdfast.errors import ActivityTimeout, ExecutionError, ProcessDied
 from holdfast.execution.faults import error_names, source_of, type_name
-from holdfast.execution.record import EffectFailure
+from holdfast.execution.record import PROCESS_DIED, EffectFailure
 
 
 def failure(error: BaseException) -> EffectFailure:
@@ -15,9 +15,15 @@ def failure(error: BaseException) -> EffectFailure:
         message=str(error),
         bases=names[1:],
         source=source_of(error),
-        cause="timeout" if isinstance(error, ActivityTimeout) else "fault",
+        cause=_cause(error),
         error=error,
     )
+
+
+def _cause(error: BaseException) -> str:
+    if isinstance(error, ProcessDied):
+        return PROCESS_DIED
+    return "timeout" if isinstance(error, ActivityTimeout) else "fault"
 
 
 class RemoteError(ExecutionError):

@@ -3,7 +3,8 @@
 A scope that fails as a whole (a timeout, a `try` whose `finally` runs) ends the effects in it: those that run are
 canceled, and a failed one is not retried by itself. If the scope is retried and makes the same call again (same
 activity, same inputs), the call continues the interrupted execution: same execution id and key, next attempt. What an
-effect that ran has done outside is unknown, so `on_lost` decides whether it runs again.
+effect that ran has done outside is unknown, so `on_lost` decides whether it runs again. The same holds for an effect whose
+own process died while its node lives.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from holdfast.execution.activation import FAULTED, Activation
 from holdfast.execution.cancellation import cancel_kids, cancel_parts
 from holdfast.execution.effect_failure import RemoteError
 from holdfast.execution.journal import STARTED
-from holdfast.execution.record import EffectFailure, Interrupted
+from holdfast.execution.record import EffectFailure, EffectRequest, Interrupted
 from holdfast.model import values
 from holdfast.model.instance import LOST, Incident, JournalEvent
 from holdfast.model.policy import OnLost
@@ -24,6 +25,9 @@ from holdfast.model.scope import Scope
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
     from holdfast.execution.plan import Node
+
+PROCESSES_MAX = 3
+"""Processes that one effect may end. After that it fails (rule H15)."""
 
 
 def interrupt_kids(live: LiveInstance, activation: Activation) -> None:
@@ -69,16 +73,35 @@ def continue_interrupted(
     if node.timeout is not None:
         live.arm_timeout(activation, node.timeout)
     live.journal.append((STARTED, node.index, activation.id, live.now(), {"interrupted": found.attempt}))
-    rule = node.options.on_lost if found.ran else OnLost.RETRY
+    if not found.ran:
+        live.record_effect(activation, data["inputs"])
+        return True
     unknown = f"'{node.key}' was interrupted while it ran, and its outcome is unknown."
-    if rule is OnLost.FAIL:
+    if node.options.on_lost is OnLost.FAIL:
         failed = EffectFailure(type="EffectLost", message=f"{unknown} It is not run again (on_lost: fail).")
         faults.fault(live, activation, RemoteError(failed))
-        return True
-    live.record_effect(activation, data["inputs"], held=rule is OnLost.HOLD)
-    if rule is OnLost.HOLD:
-        _hold(live, activation, unknown)
+    else:
+        _record(live, activation, EffectRequest(activation.id, node.key, inputs=data["inputs"]), unknown)
     return True
+
+
+def run_lost_again(live: LiveInstance, activation: Activation, request: EffectRequest) -> bool:
+    """Record the next attempt of an effect whose own process died, as `on_lost` says. False if it fails instead."""
+    node, lost = activation.node, activation.data.get("lost", 0) + 1
+    if node.options.on_lost is OnLost.FAIL or lost >= PROCESSES_MAX:
+        return False
+    activation.data["lost"] = lost
+    activation.attempt += 1
+    _record(live, activation, request, f"The process that ran '{node.key}' died, and the outcome is unknown.")
+    return True
+
+
+def _record(live: LiveInstance, activation: Activation, request: EffectRequest, unknown: str) -> None:
+    """Record the next attempt of a call with an unknown outcome: it runs, or is held until an operator recovers it."""
+    held = activation.node.options.on_lost is OnLost.HOLD
+    live.record_effect(activation, request.inputs, method=request.method, argument=request.argument, held=held)
+    if held:
+        _hold(live, activation, unknown)
 
 
 def _hold(live: LiveInstance, activation: Activation, unknown: str) -> None:

@@ -99,6 +99,10 @@ def argument_of(data: Mapping[str, Any]) -> Any:
     return data["value"]
 
 
+PROCESS_DIED = "process"
+"""Cause of a failure: the process of the call died, and its outcome is unknown."""
+
+
 class EffectFailure(Struct, frozen=True, kw_only=True):
     """Failure of an attempt as data, because it may come from another process."""
 
@@ -107,6 +111,6 @@ class EffectFailure(Struct, frozen=True, kw_only=True):
     bases: tuple[str, ...] = ()
     source: str | None = None
     cause: str = "fault"
-    """`fault`, `timeout`, `canceled` or `lost`."""
+    """`fault`, `timeout`, `canceled`, `lost` or `process`."""
     error: BaseException | None = None
     """The exception itself, if it was raised in this process."""

@@ -55,10 +55,10 @@ class EffectJob(Job):
             request.attempt = attempt
             if activation is not None:
                 activation.attempt = attempt
+        if live.incidents and request is not None and request.attempt == attempt:
+            resolve_lost_incidents(live, execution_id)  # The effect was held as lost, and its process is alive.
         if delivery.finish_effect(live, execution_id, attempt, self.result):
             self.consumes_effect = self.ref
-            if live.incidents:
-                resolve_lost_incidents(live, execution_id)  # The effect was held as lost, and its process is alive.
         return True
 
     def on_conflict(self, conflict: Conflict, retries: Retries) -> None:
