@@ -169,7 +169,7 @@ async def plans(url: str) -> AsyncIterator[Plans]:
 async def _prefer_indexes(url: str) -> None:
     """Plans of a large table, for a table of a few rows."""
     admin = await connect(url, ORDINARY)
-    name = await admin.fetchval("select current_database()")
+    ((name,),) = await admin.fetch("select current_database()")
     for setting in ("enable_seqscan", "enable_sort", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin"):
         await admin.execute(f'alter database "{name}" set {setting} = off')
     await admin.close()

@@ -22,11 +22,13 @@ from holdfast.model.validate import validate
 from holdfast.model.values import TypeRegistry
 from holdfast.plugins import Registry
 from holdfast.ports import ActivityType, CronCalendar, ExpressionEvaluator
-from holdfast.runtime.plans.catalog import PLANS_MAX, CompiledPlans, DefinitionCatalog
+from holdfast.runtime.plans.catalog import CompiledPlans, DefinitionCatalog
 from holdfast.settings import Settings
 
 _WRITTEN = (Workflow, Activity)
 """Classes of workflows in Python; each object is converted to a definition once."""
+READ_MAX = 20_000
+"""Workflow objects whose definitions are kept."""
 
 
 class Library:
@@ -41,6 +43,7 @@ class Library:
         self._versions = dict(registry.activity_types)
         self._own_types: tuple[type, ...] = ()
         """Value types of workflow objects."""
+        self._all_types: TypeRegistry | None = None
         self._plans = CompiledPlans(self._compile)
         self._read: dict[int, tuple[Any, Definition]] = {}
         """Definitions of workflow objects by `id(object)`. The object is kept, so that its id is not reused."""
@@ -76,9 +79,14 @@ class Library:
         self.registry = self.registry.refreshed()
         self._versions.update(self.registry.activity_types)
         self._types.update(self.registry.latest())
+        self._all_types = None
 
     def _adopt(self, workflow: Workflow) -> None:
         """Register the activity types, value types and child workflows of a workflow object."""
+        if workflow.value_types or any(
+            (item.descriptor.type, item.descriptor.version) not in self._versions for item in workflow.activity_types
+        ):
+            self._all_types = None
         for activity_type in workflow.activity_types:
             key = (activity_type.descriptor.type, activity_type.descriptor.version)
             known = self._versions.get(key)
@@ -134,7 +142,7 @@ class Library:
             known = self._read.get(id(workflow))
             if known is None:
                 known = self._read[id(workflow)] = (workflow, self.definition(workflow))
-                if len(self._read) > PLANS_MAX:
+                if len(self._read) > READ_MAX:
                     del self._read[next(iter(self._read))]
             return self._plans.plan(known[1])
         return self._plans.plan(self.definition(workflow))
@@ -170,6 +178,12 @@ class Library:
         return {alias: item for item in self._types.values() for alias in getattr(item, "aliases", ())}
 
     def _value_types(self) -> TypeRegistry:
+        """All value types, collected again only after types were added."""
+        if self._all_types is None:
+            self._all_types = self._collect_types()
+        return self._all_types
+
+    def _collect_types(self) -> TypeRegistry:
         classes = [*self.registry.value_types, *self._own_types]
         for activity_type in self._types.values():
             classes.extend(getattr(activity_type, "value_types", ()))

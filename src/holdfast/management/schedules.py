@@ -69,7 +69,10 @@ class Schedules:
         runtime = self._runtime
         store = runtime.store
         rows = schedules_of(runtime.tenant, definition_id, triggers, await store.now(), runtime.calendar)
-        paused = {row.id for row in await store.list_schedules(runtime.tenant, definition_id) if _rule(row).paused}
+        stored = await store.list_schedules(runtime.tenant, definition_id)
+        if not rows and not stored:
+            return []
+        paused = {row.id for row in stored if _rule(row).paused}
         rows = [_paused(row) if row.id in paused else row for row in rows]
         await store.put_schedules(runtime.tenant, definition_id, rows)
         return rows

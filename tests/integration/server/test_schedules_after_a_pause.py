@@ -62,7 +62,7 @@ async def test_what_came_due_while_no_server_ran_follows_the_policy(
     for _ in range(2):  # The second server finds nothing left to do.
         async with server(url, misfire) as api:
             await api.until("/api/schedules", is_ahead)
-            found = (await api.until("/api/instances", lambda page: page["total"] == len(years)))["items"]
+            found = (await api.until("/api/instances", lambda page: len(page["items"]) == len(years)))["items"]
 
     due = [datetime(now.year + year, 1, 1, tzinfo=UTC) for year in years]
     assert {item["id"] for item in found} == {instance_id(SCHEDULE, moment) for moment in due}

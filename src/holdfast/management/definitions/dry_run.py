@@ -61,21 +61,25 @@ class DryRun:
             content="",
             created=self._runtime.clock.now(),
         )
-        rows = self.indexed(full, label)
+        rows = self.indexed(full, label, is_valid=full is definition)
         refuse(await check_endpoints(self._runtime, full, rows, beside), full)
         if not trusted:
             await self._refuse_code(full.id)
         return CheckedDefinition(definition=definition, triggers=rows)
 
     async def together(
-        self, documents: Mapping[Place, Any], *, beside: Sequence[CheckedDefinition] = ()
+        self,
+        documents: Mapping[Place, Any],
+        *,
+        beside: Sequence[CheckedDefinition] = (),
+        taken: Mapping[str, Place] | None = None,
     ) -> dict[Place, HoldfastError]:
         """The errors that prevent these documents from being published, by place; `beside` are workflows of code that are
-        published first."""
+        published first, `taken` the places of unchanged definitions by id."""
         offered = self._definitions.as_activities
-        read, problems = self._read(documents, {item.definition.id for item in beside})
+        read, problems = self._read(documents, {item.definition.id for item in beside}, dict(taken or {}))
         await offered.refresh()
-        with offered.offering(read.values()) as offer:
+        with offered.offering(read.values()) as offer, offered.held():
             rows = [row for item in beside for row in item.triggers]
             for place, definition in read.items():
                 try:
@@ -86,18 +90,21 @@ class DryRun:
                 offer.keep()
         return problems
 
-    def indexed(self, definition: Definition, label: DefinitionVersion) -> Sequence[TriggerRow]:
-        """The trigger index rows of a definition. Raises `InvalidDefinition` if it cannot be published."""
-        refuse(self._engine.validate(definition), definition)
+    def indexed(
+        self, definition: Definition, label: DefinitionVersion, *, is_valid: bool = False
+    ) -> Sequence[TriggerRow]:
+        """The trigger index rows of a definition. Raises `InvalidDefinition` if it cannot be published. `is_valid`: it was
+        validated just now."""
+        if not is_valid:
+            refuse(self._engine.validate(definition), definition)
         plan = self._engine.plan(definition)
         return trigger_rows(definition, self._engine, label, plan.types)
 
     def _read(
-        self, documents: Mapping[Place, Any], in_code: set[str]
+        self, documents: Mapping[Place, Any], in_code: set[str], places: dict[str, Place]
     ) -> tuple[dict[Place, Definition], dict[Place, HoldfastError]]:
         read: dict[Place, Definition] = {}
         problems: dict[Place, HoldfastError] = {}
-        places: dict[str, Place] = {}
         for place, document in documents.items():
             try:
                 definition = self._definitions.parsed(document)

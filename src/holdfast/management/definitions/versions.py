@@ -8,7 +8,7 @@ triggers and schedules. Running instances stay on the content with which they we
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -26,6 +26,7 @@ from holdfast.management.definitions.consumers import consumers_of
 from holdfast.management.definitions.dry_run import DryRun, refuse
 from holdfast.management.definitions.engine import Engine
 from holdfast.management.definitions.http_routes import check_endpoints, held_routes
+from holdfast.management.definitions.provided import ProvidedDefinitions, source_hash
 from holdfast.management.definitions.workflow_as_activity import (
     PARTS,
     WorkflowsAsActivities,
@@ -135,6 +136,11 @@ class Definitions:
             problems.extend(refusal.problems)
         return problems
 
+    def code_source(self, workflow: Any) -> tuple[str, str]:
+        """Id of a workflow of this process, and the hash of its document with the workflows that it uses."""
+        definition = embedded(self._engine.definition(workflow), self._engine)
+        return definition.id, source_hash(self._deployment.encode(), _written(definition))
+
     def parsed(self, document: Any) -> Definition:
         """The definition as its author wrote it. Raises `DefinitionError` for an invalid document."""
         return bare(self._engine.definition(document))
@@ -179,10 +185,10 @@ class Definitions:
             label = await self.get(definition_id, Which.LATEST if version is None else version)
             return await self._publish_for_all(label)
 
-    async def _publish_for_all(self, label: DefinitionVersion) -> Published:
+    async def _publish_for_all(self, label: DefinitionVersion, content: DefinitionContent | None = None) -> Published:
         """Publish, and with `auto_update_consumers` publish the definitions that use the workflow again. A consumer keeps its
         version number, and its running instances keep their content."""
-        published = await self._publish(label)
+        published = await self._publish(label, content)
         definition, _ = await self._read(published.version)
         if not (definition.options.usable_as_activity and definition.options.auto_update_consumers):
             return published
@@ -195,17 +201,20 @@ class Definitions:
                 refused[consumer.definition_id] = str(refusal)
         return replace(published, consumers_updated=tuple(updated), consumers_refused=refused)
 
-    async def _publish(self, label: DefinitionVersion) -> Published:
-        """Publish. Workflows that the definition uses as activities become part of its content."""
+    async def _publish(self, label: DefinitionVersion, content: DefinitionContent | None = None) -> Published:
+        """Publish. Workflows that the definition uses as activities become part of its content. `content` is given if it is
+        not stored yet."""
         await self.as_activities.refresh()
-        written, content = await self._read(label)
+        is_new = content is not None
+        content = await self._stored(label) if content is None else content
+        written = _definition_of(content)
         definition = embedded(written, self._engine)
         if definition.extra != written.extra:
             made, content = self._made(definition, label.details)
             label = replace(label, content=made.content)
         uses = tuple(part.id for part in parts_of(definition))
         label = replace(label, metadata=replace(label.details, uses=uses).encoded())
-        rows = self.dry_run.indexed(definition, label)
+        rows = self.dry_run.indexed(definition, label, is_valid=is_new and definition is written)
         async with held_routes(self._runtime, definition, rows):
             refuse(await check_endpoints(self._runtime, definition, rows), definition)
             saved = await self._save(replace(label, published=True), content, rows)
@@ -236,8 +245,7 @@ class Definitions:
             number = _draft_number(latest, definition)
             details = _details(definition, document, latest, source)
             label, content = self._made(replace(definition, version=number), details)
-            await self._save(label, content, ())
-            return await self._publish_for_all(label)
+            return await self._publish_for_all(label, content)
 
     async def retract(self, definition_id: str) -> bool:
         """Retract the published version: it starts no more instances, and running ones continue. False if none was published."""
@@ -294,6 +302,10 @@ class Definitions:
             definition, content = await self._read(label)
             rows = self.dry_run.indexed(definition, label) if label.published else []
             return await self._save(replace(label, metadata=details.encoded()), content, rows)
+
+    def provided(self, name: str, parts: Iterable[str]) -> ProvidedDefinitions:
+        """The definitions that the provider of this name published at the last start."""
+        return ProvidedDefinitions(self._runtime, self._engine, name, parts)
 
     # -- code ----------------------------------------------------------------------------------------------------------
 
@@ -364,8 +376,7 @@ class Definitions:
 
     async def _read(self, label: DefinitionVersion) -> tuple[Definition, DefinitionContent]:
         content = await self._stored(label)
-        document: Mapping[str, Any] = msgspec.json.decode(content.document)
-        return parse_definition(document, trusted=content.origin is Origin.CODE), content
+        return _definition_of(content), content
 
     async def _schedule(self, definition: Definition | None, definition_id: str = "") -> None:
         found = () if definition is None else triggers_of(definition, self._engine)
@@ -380,6 +391,11 @@ def _details(definition: Definition, document: Any, latest: DefinitionVersion | 
         return details
     stated = "labels" in document if isinstance(document, Mapping) else bool(definition.labels)
     return details.with_filing_of(latest.details, labels=not stated, folder="folder" not in definition.metadata)
+
+
+def _definition_of(content: DefinitionContent) -> Definition:
+    document: Mapping[str, Any] = msgspec.json.decode(content.document)
+    return parse_definition(document, trusted=content.origin is Origin.CODE)
 
 
 def _written(definition: Definition) -> bytes:

@@ -124,6 +124,7 @@ class WorkflowsAsActivities:
         self._runtime = runtime
         self._catalog = catalog
         self._epoch = -1
+        self._held = 0
         self._known: dict[str, str] = {}
         """Id and content of the definitions that this service added."""
         self._service = PeriodicService(
@@ -161,8 +162,19 @@ class WorkflowsAsActivities:
                     self._catalog.definitions.add(definition)
                 self._catalog.refresh()
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Do not follow the store in this block: it publishes many definitions, each of which changes the epoch."""
+        self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
+
     async def refresh(self) -> None:
         """Read the published definitions, if something has changed since the last refresh."""
+        if self._held:
+            return
         epoch = await self._runtime.plans.current.refresh()
         if epoch == self._epoch:
             return

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from holdfast.execution.plan import Plan
 from holdfast.model.definition import Definition
 
-PLANS_MAX = 1_000
+PLAN_NODES_MAX = 200_000
+"""Activities in all cached plans together: about 500 MB. A count of plans would say nothing about their size."""
 
 
 class DefinitionCatalog:
@@ -72,6 +73,7 @@ class CompiledPlans:
     def __init__(self, compile_one: Callable[[Definition], Plan]) -> None:
         self._compile = compile_one
         self._plans: OrderedDict[int, tuple[Definition, Plan]] = OrderedDict()
+        self._nodes = 0
 
     def plan(self, definition: Definition) -> Plan:
         found = self._plans.get(id(definition))
@@ -80,6 +82,13 @@ class CompiledPlans:
             return found[1]
         plan = self._compile(definition)
         self._plans[id(definition)] = (definition, plan)
-        if len(self._plans) > PLANS_MAX:
-            self._plans.popitem(last=False)
+        self._nodes += nodes_of(plan)
+        while self._nodes > PLAN_NODES_MAX and len(self._plans) > 1:
+            _, (_, oldest) = self._plans.popitem(last=False)
+            self._nodes -= nodes_of(oldest)
         return plan
+
+
+def nodes_of(plan: Plan) -> int:
+    """Size of a plan in the caches."""
+    return max(1, len(plan.by_key))

@@ -17,7 +17,7 @@ from holdfast.model.hashing import content_hash as meaning
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
 from holdfast.ports import Store
-from holdfast.runtime.plans.catalog import PLANS_MAX
+from holdfast.runtime.plans.catalog import PLAN_NODES_MAX, nodes_of
 from holdfast.runtime.plans.current_versions import CurrentVersions
 from holdfast.runtime.plans.triggers import Workshop, awaited_rows
 
@@ -46,6 +46,8 @@ class PlanCache:
         self._workshop = workshop
         self.current = CurrentVersions(store, tenant)
         self._plans: OrderedDict[str, Plan] = OrderedDict()
+        self._nodes = 0
+        """Activities in the cached plans."""
         self.at_hand: Callable[[str], Plan | None] = self._plans.get
         """The plan of a content hash, if it is cached. The lookup of the dict itself: every job calls it."""
         self._contents: dict[int, tuple[Plan, str]] = {}
@@ -102,10 +104,13 @@ class PlanCache:
         """Remember that the plan belongs to this stored content and version number."""
         self.numbers[content] = plan.definition.version if number is None else number
         self._contents[id(plan)] = (plan, content)
+        replaced = self._plans.get(content)
+        self._nodes += nodes_of(plan) - (0 if replaced is None else nodes_of(replaced))
         self._plans[content] = plan
         self._plans.move_to_end(content)
-        if len(self._plans) > PLANS_MAX:
+        while self._nodes > PLAN_NODES_MAX and len(self._plans) > 1:
             _, oldest = self._plans.popitem(last=False)
+            self._nodes -= nodes_of(oldest)
             self._contents = {key: item for key, item in self._contents.items() if item[0] is not oldest}
 
     async def _save(self, definition: Definition, content: str, document: bytes) -> int:

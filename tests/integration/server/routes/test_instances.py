@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast, Workflow, activity, wait_for, workflow
+from holdfast.model.listing import InstanceSort
 from holdfast.server.views import bookmarks
 from tests.integration.server.conftest import Caller, Serve
 from tests.support.server_documents import FAILING, HELLO, WAITING
@@ -121,7 +122,7 @@ async def test_an_idempotency_key_starts_one_instance(ready: Caller) -> None:
     assert again["instance_ids"] == first["instance_ids"]
     assert (first["existing"], again["existing"]) == (False, True)
     assert other["code"] == "idempotency.reused"
-    assert (await ready.get("/api/instances"))["total"] == 1
+    assert (await ready.get("/api/instances?total=true"))["total"] == 1
 
 
 async def test_many_starts_in_one_request(ready: Caller) -> None:
@@ -257,23 +258,23 @@ async def test_an_incident_says_what_its_activity_was_given(ready: Caller) -> No
     assert listed["inputs"]["url"] == "http://127.0.0.1:1/nobody"
 
 
-async def test_every_column_of_the_list_sorts_and_pages(ready: Caller) -> None:
+async def test_every_sort_of_the_list_pages(ready: Caller) -> None:
     for number in range(5):
         await ready.post("/api/definitions/hello/execute", {"name": f"n{number % 2}", "correlation_id": f"c{number}"})
-    item = (await ready.get("/api/instances"))["items"][0]
 
-    for column in item:
+    for column in InstanceSort:
         for sign in ("", "-"):
             seen: list[str] = []
             cursor = ""
             while True:
                 page = await ready.get(f"/api/instances?limit=2&sort={sign}{column}{cursor}")
-                assert page["total"] == 5
+                assert page["total"] is None
                 seen += [row["id"] for row in page["items"]]
                 if page["next"] is None:
                     break
                 cursor = f"&cursor={page['next']}"
             assert len(seen) == len(set(seen)) == 5, column
+    assert (await ready.get("/api/instances?limit=2&total=true"))["total"] == 5
 
 
 async def test_filters_and_counts_agree(ready: Caller) -> None:
@@ -291,7 +292,7 @@ async def test_filters_and_counts_agree(ready: Caller) -> None:
         ("correlation_id=abc", {"hello"}),
         ("created_after=2999-01-01T00:00:00Z", set()),
     ):
-        page = await ready.get(f"/api/instances?{query}")
+        page = await ready.get(f"/api/instances?total=true&{query}")
         assert {item["definition_id"] for item in page["items"]} == expected, query
         assert page["total"] == len(expected)
     await ready.get("/api/instances?status=nothing", expect=422)
@@ -335,7 +336,7 @@ async def test_an_exported_instance_goes_on_elsewhere(ready: Caller, serve: Any)
 async def test_bookmarks_of_all_and_of_one(ready: Caller) -> None:
     names = {(await ready.post("/api/definitions/waiting/execute"))["instance_id"] for _ in range(3)}
 
-    everything = await ready.get("/api/bookmarks")
+    everything = await ready.get("/api/bookmarks?total=true")
     one = await ready.get(f"/api/bookmarks?instance_id={min(names)}")
 
     assert {item["instance_id"] for item in everything["items"]} == names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -52,12 +53,12 @@ def test_type_names_are_written_in_camel_case() -> None:
 
 
 def test_a_plan_is_compiled_once_and_the_least_used_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PLANS_MAX", 2)
+    monkeypatch.setattr(module, "PLAN_NODES_MAX", 6)
     compiled: list[str] = []
 
     def compile_one(item: Definition) -> Any:
         compiled.append(item.id)
-        return object()
+        return SimpleNamespace(by_key=dict.fromkeys("xyz"))
 
     cache = CompiledPlans(compile_one)
     a, b, c = (definition(name) for name in "abc")

@@ -13,6 +13,7 @@ from holdfast.errors import DefinitionError, InvalidDefinition
 from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Origin, Which, content_hash
 from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.plans import plan_cache as module
+from holdfast.runtime.plans.catalog import nodes_of
 from holdfast.runtime.plans.plan_cache import PlanCache
 from holdfast.testing.store_rows import AT
 
@@ -107,9 +108,9 @@ async def test_content_that_this_process_cannot_run_is_remembered() -> None:
 
 
 async def test_the_plan_that_was_learned_longest_ago_leaves_a_full_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PLANS_MAX", 2)
     cache = cache_on(MemoryStore())
     plans = [plan(text) for text in "abc"]
+    monkeypatch.setattr(module, "PLAN_NODES_MAX", 2 * nodes_of(plans[0]))
     contents = [await cache.pin(item) for item in plans]
 
     assert [cache.at_hand(content) is not None for content in contents] == [False, True, True]

@@ -18,12 +18,15 @@ import msgspec
 
 from holdfast.errors import DefinitionError, DefinitionNotFound, HoldfastError
 from holdfast.management.definitions.dry_run import CheckedDefinition
+from holdfast.management.definitions.provided import Provided, ProvidedDefinitions, source_hash
 from holdfast.management.definitions.versions import Definitions
 from holdfast.model.catalog import Source
 
 logger = logging.getLogger("holdfast")
 
 SUFFIXES = (".json", ".yaml", ".yml")
+PAUSE_EVERY = 50
+"""Files between two pauses, so that the event loop serves others."""
 SCAN_EVERY = timedelta(seconds=1)
 
 Stamp = tuple[int, int]
@@ -41,6 +44,11 @@ class FileProvider:
         self._ids: dict[Path, str] = {}
         self._missed: set[Path] = set()
         """Files that the last scan missed: an editor may remove a file for a moment when it saves."""
+        self._sources: dict[Path, str] = {}
+        """Hashes of the files at the start."""
+        self._contents: dict[Path, str] = {}
+        """Contents that are published for the files."""
+        self._before: ProvidedDefinitions | None = None
         self.problems: dict[Path, HoldfastError] = {}
         """Errors of the files that could not be published."""
 
@@ -53,14 +61,30 @@ class FileProvider:
                 raise DefinitionError(f"There is no file or folder '{path}'. Correct the path in workflows=[…].")
             if not document_files(path):
                 logger.warning("the folder %s holds no definition: no file ends in %s", path, ", ".join(SUFFIXES))
+        if not self.paths:
+            return
+        await definitions.as_activities.refresh()
+        self._before = definitions.provided(self.name, [str(path.absolute()) for path in self.paths])
+        await self._before.load()
         documents: dict[Path, Mapping[str, Any]] = {}
         problems: dict[Path, HoldfastError] = {}
-        for path in self._files():
+        for number, path in enumerate(self._files()):
+            if number % PAUSE_EVERY == 0:
+                await asyncio.sleep(0)
             try:
-                documents[path] = read_document(path)
+                data = _read(path)
+                self._sources[path] = source_hash(data)
+                unchanged = self._before.unchanged(self._sources[path])
+                if unchanged is None or unchanged.definition_id in self._ids.values():
+                    documents[path] = document_of(path, data)
+                else:
+                    self._ids[path] = unchanged.definition_id
+                    self._contents[path] = unchanged.content
+                    self._seen[path] = _stamp(path)
             except DefinitionError as error:
                 problems[path] = error
-        problems |= await definitions.dry_run.together(documents, beside=beside)
+        taken = {name: path for path, name in self._ids.items()}
+        problems |= await definitions.dry_run.together(documents, beside=beside, taken=taken)
         if problems:
             raise DefinitionError(
                 f"{len(problems)} file(s) cannot be published, so nothing was published:\n{_listed(problems)}"
@@ -68,9 +92,21 @@ class FileProvider:
 
     async def provide(self, definitions: Definitions) -> None:
         """Publish all files. Raises `DefinitionError` for problems that `check` could not find, such as a concurrent publish."""
-        await self.refresh(definitions)
+        if not self.paths:
+            return
+        await definitions.as_activities.refresh()
+        with definitions.as_activities.held():
+            await self.refresh(definitions)
         if self.problems:
             raise DefinitionError(f"{len(self.problems)} file(s) could not be published:\n{_listed(self.problems)}")
+        if self._before is not None:
+            await self._before.save(
+                [
+                    Provided(name, self._sources[path], self._contents[path])
+                    for path, name in self._ids.items()
+                    if path in self._sources and path in self._contents
+                ]
+            )
 
     # -- while they are watched ----------------------------------------------------------------------------------------
 
@@ -119,7 +155,8 @@ class FileProvider:
         try:
             document = read_document(path)
             self._refuse_taken(path, document)
-            name = (await definitions.save_and_publish(document, source=Source.FILE)).version.definition_id
+            version = (await definitions.save_and_publish(document, source=Source.FILE)).version
+            name, self._contents[path] = version.definition_id, version.content
         except HoldfastError as error:
             if path.exists():  # Otherwise the next scan notices the deletion.
                 self.problems[path] = error
@@ -168,11 +205,21 @@ def document_files(path: Path) -> list[Path]:
 
 def read_document(path: Path) -> Mapping[str, Any]:
     """The document in a file, by its suffix. Raises `DefinitionError`."""
+    return document_of(path, _read(path))
+
+
+def _read(path: Path) -> bytes:
     try:
-        data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-        found = msgspec.json.decode(data) if path.suffix.lower() == ".json" else _yaml(data)
+        return path.read_bytes()
     except OSError as error:
         raise DefinitionError(f"'{path.name}' cannot be read: {error.strerror or error}.") from error
+
+
+def document_of(path: Path, data: bytes) -> Mapping[str, Any]:
+    """The document that the bytes of a file hold."""
+    try:
+        data = data.removeprefix(b"\xef\xbb\xbf")
+        found = msgspec.json.decode(data) if path.suffix.lower() == ".json" else _yaml(data)
     except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
         raise DefinitionError(f"'{path.name}' cannot be read: {error}. Correct the document there.") from error
     if not isinstance(found, Mapping):
