@@ -11,7 +11,8 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.journal import COMPLETED, TINY, captured
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
-from holdfast.model.scope import Scope, find
+from holdfast.execution.typed_values import Check
+from holdfast.model.scope import Scope, find, write
 from holdfast.model.storable_text import storable
 from holdfast.model.values import check
 
@@ -28,8 +29,13 @@ class SetVariable(Activity, pure=True, category="Primitives", icon="equal"):
     def compile(cls, builder: NodeBuilder) -> Op:
         name = str(builder.literal("variable"))
         evaluate = builder.input("value")
-        hops, slot = builder.slot(name, "inputs/variable")
-        return _assign(builder, name, evaluate, hops, slot)
+        hops, slot, typed = builder.slot(name, "inputs/variable")
+        return _assign(builder, name, _typed(evaluate, typed), hops, slot)
+
+
+def _typed(evaluate: Callable[[Scope], Any], check_type: Check | None) -> Callable[[Scope], Any]:
+    """The value as the type of the variable demands it; variables without a type cost nothing."""
+    return evaluate if check_type is None else lambda scope: check_type(evaluate(scope))
 
 
 def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], hops: int, slot: int) -> Op:
@@ -89,14 +95,14 @@ class SetOutput(Activity, pure=True, category="Composition", icon="log-out"):
             while isinstance(level, list):
                 slot = level[1].outputs.get(name)
                 if slot is not None:
-                    level[slot] = value
+                    write(level, slot, value)
                     break
                 level = level[0]
             else:
                 live.spare_outputs = {**live.spare_outputs, name: value}
             found = find(scope, name)
             if found is not None:
-                found[0][found[1]] = value
+                write(*found, value)
             return {name: captured(value)}
 
         return builder.leaf(put)

@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any, Generic, ParamSpec, TypeVar, get_args, overload
 
 from holdfast.authoring.activity import OPTIONS, Activity
-from holdfast.authoring.describe import ClassFacts, describe_function, value_classes
+from holdfast.authoring.describe import ClassFacts, describe_function, hints_of, value_classes
 from holdfast.errors import ActivityDeclarationError
 from holdfast.model.descriptor import ActivityDescriptor, Kind
 from holdfast.model.policy import ActivityOptions, OnLost, Retry
@@ -95,6 +95,11 @@ class FunctionActivityType:
         if self._descriptor is None:
             self._descriptor = describe_function(self.function, self.facts, self.context_name, self.secrets)
         return self._descriptor
+
+    @functools.cached_property
+    def returns(self) -> Any:
+        """The annotation of the result."""
+        return hints_of(self.function).get("return", Any)
 
     @functools.cached_property
     def value_types(self) -> list[type]:

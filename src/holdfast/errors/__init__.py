@@ -22,6 +22,8 @@
     │   ├── ActivityFault               a fault that an activity declares (the Fault activity)
     │   ├── InputEvaluationFailed       the expression of an input failed
     │   ├── VariableNotFound            a name that no scope declares
+    │   ├── WrongType                   a value that cannot be converted to its declared type
+    │   │   └── WrongResult             a function returned a value that does not have its annotated type
     │   ├── PureActivityWaited          a pure activity awaited, which only effects may do
     │   ├── ActivityTimeout             an activity exceeded its timeout
     │   ├── ProcessDied                 the process of a CPU activity died during the call
@@ -146,6 +148,8 @@ from holdfast.errors.execution import (
     ScheduleNotFound,
     StateNotKept,
     VariableNotFound,
+    WrongResult,
+    WrongType,
 )
 from holdfast.errors.persistence import (
     AlreadyStored,
@@ -266,6 +270,8 @@ __all__ = [
     "VariableNotFound",
     "VersionConflict",
     "WorkflowRefused",
+    "WrongResult",
+    "WrongType",
 ]
 
 for _name in __all__:

@@ -33,6 +33,27 @@ class InputEvaluationFailed(ExecutionError):
         super().__init__(f"Failed to evaluate activity input '{input_name}': {cause}")
 
 
+class WrongType(ExecutionError, TypeError):
+    """A value does not have the declared type and cannot be converted to it. Such a fault is never retried."""
+
+    def __init__(self, what: str, expected: str, reason: str) -> None:
+        self.what = what
+        """Such as `variable 'count'`."""
+        self.expected = expected
+        super().__init__(f"The {what} is of type {expected}. {reason}")
+
+
+class WrongResult(WrongType):
+    """A function returned a value that does not have its annotated type."""
+
+    def __init__(self, activity: str, expected: str, got: str) -> None:
+        self.activity = activity
+        self.got = got
+        """Class and excerpt of the result."""
+        remedy = "Correct the function, or its annotation."
+        super().__init__(f"result of '{activity}'", expected, f"The function returned {got}. {remedy}")
+
+
 class VariableNotFound(ExecutionError):
     """A name that no scope declares."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.execution.activation import Activation
 from holdfast.execution.plan import Done, Node, Op, Outcome, Step
+from holdfast.execution.typed_values import Check, type_check
 from holdfast.model import values
 from holdfast.model.definition import ActivityNode, Expression, PortEntry
 from holdfast.model.instance import JournalEvent
@@ -79,14 +80,25 @@ class NodeBuilder:
 
     # -- outputs and variables -----------------------------------------------------------------------------------------
 
-    def output(self, name: str) -> SetOutput:
-        """A function that stores a value in the bound target and makes it visible to expressions."""
+    def output(self, name: str, *, typed: bool = True) -> SetOutput:
+        """A function that stores a value in the bound target and makes it visible to expressions.
+
+        The value is converted to the declared type of the output, unless the caller has checked it (`typed=False`).
+        """
         target = self.definition.outputs.get(name)
         setter = self.setter(target, f"outputs/{name}") if target else None
         node = self.node
         refuse, scalars = values.check, values.SCALARS
+        declared = self.node.descriptor.output(name) if typed else None
+        check = (
+            None
+            if declared is None
+            else type_check(self.compiler.plan, f"output '{name}' of '{node.key}'", declared.type)
+        )
 
         def put(live: LiveInstance, scope: Scope, value: Any) -> None:
+            if check is not None:
+                value = check(value)
             if value.__class__ not in scalars:
                 refuse(value, f"{node.key}.{name}", live.plan.types)
             if setter is not None:
@@ -105,15 +117,17 @@ class NodeBuilder:
                 label, "unknown-target", f"Unknown variable or output '{target}'.", f"Declare it; visible: {known}."
             )
             return lambda scope, value: None
-        return _setter(*found)
+        hops, index = found
+        return _setter(hops, index, self.node.names.shapes[hops].checks.get(index))
 
-    def slot(self, target: str, label: str) -> tuple[int, int]:
-        """Location of a variable: number of levels up, and its index there."""
+    def slot(self, target: str, label: str) -> tuple[int, int, Check | None]:
+        """Location of a variable (number of levels up, and its index there) and the check of values for it."""
         found = self.node.names.target(target)
         if found is None:
             self.setter(target, label)
-            return 0, 0
-        return found
+            return 0, 0, None
+        hops, index = found
+        return hops, index, self.node.names.shapes[hops].checks.get(index)
 
     def variables(self) -> Shape | None:
         """Shape of the variables that this activity declares."""
@@ -215,7 +229,10 @@ def _same(scope: Scope) -> Scope:
     return scope
 
 
-def _setter(hops: int, index: int) -> Callable[[Scope, Any], None]:
+def _setter(hops: int, index: int, check: Check | None) -> Callable[[Scope, Any], None]:
+    if check is not None:
+        put_checked = _setter(hops, index, None)
+        return lambda scope, value: put_checked(scope, check(value))
     if hops == 0:
         return lambda scope, value: scope.__setitem__(index, value)
     if hops == 1:

@@ -17,6 +17,7 @@ from holdfast.execution.composite import as_workflow_node, compile_composite, fi
 from holdfast.execution.journal_policy import INCLUDE, rule_of
 from holdfast.execution.pipeline import wrap
 from holdfast.execution.plan import Done, Node, Plan
+from holdfast.execution.typed_values import check_slot
 from holdfast.model.definition import ActivityNode, Definition, Expression, IncidentStrategy, Storage, Variable
 from holdfast.model.hashing import content_hash
 from holdfast.model.policy import ActivityOptions
@@ -256,6 +257,7 @@ class Compiler:
         shape = shape or self._shape(key)
         for variable in variables:
             index = shape.add(shape.names, variable.name, variable.type, variable.default)
+            check_slot(self.plan, shape, index, f"variable '{variable.name}'")
             if variable.id is not None:
                 shape.ids[variable.id] = index
             if variable.storage is Storage.MEMORY:

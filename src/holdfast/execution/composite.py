@@ -13,10 +13,11 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import cleanup_done
 from holdfast.execution.plan import Node, Outcome
+from holdfast.execution.typed_values import add_check, check_slot, result_check
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor, Kind, OutputDescriptor
 from holdfast.model.problem import Problem
-from holdfast.model.scope import Names, Scope, Shape
+from holdfast.model.scope import Names, Scope, Shape, write
 from holdfast.ports import DefinitionSource
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Unset:
 
 
 UNSET = Unset()
+FUNCTION = "Function"
+"""Type of the root of a workflow that is written as a function."""
 
 
 def as_workflow_node(definition: Definition) -> ActivityNode:
@@ -87,10 +90,15 @@ def boundary_shape(compiler: Compiler, key: str, definition: Definition) -> Shap
     shape = Shape(key, boundary=True)
     compiler.plan.shapes[key] = shape
     for item in definition.inputs:
-        shape.add(shape.inputs, item.name, item.type, item.default)
+        index = shape.add(shape.inputs, item.name, item.type, item.default)
+        check_slot(compiler.plan, shape, index, f"input '{item.name}' of '{definition.title}'")
     compiler.declare(key, definition.variables, shape)
     for output in definition.outputs:
-        shape.add(shape.outputs, output.name, output.type, UNSET)
+        index = shape.add(shape.outputs, output.name, output.type, UNSET)
+        if definition.root.type == FUNCTION:
+            add_check(shape, index, result_check(compiler.plan, definition.title, output.type))
+        else:
+            check_slot(compiler.plan, shape, index, f"output '{output.name}' of '{definition.title}'")
     return shape
 
 
@@ -121,7 +129,7 @@ def compile_composite(
     def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
         inner = shape.open(scope)
         for index, evaluate in given:
-            inner[index] = evaluate(scope)
+            write(inner, index, evaluate(scope))
         activation = live.activate(node, owner, scope, inner)
         live.queue.append((child, activation, inner))
 

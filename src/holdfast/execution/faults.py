@@ -8,7 +8,7 @@ from datetime import timedelta
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import ActivityFault, ExpressionError, InputEvaluationFailed
+from holdfast.errors import ActivityFault, ExpressionError, InputEvaluationFailed, WrongType
 from holdfast.execution.activation import FAULTED, RUNNING, Activation
 from holdfast.execution.cancellation import end_finalizer, forget_bookmarks
 from holdfast.execution.journal import captured, masked
@@ -109,6 +109,8 @@ def _is_step(activation: Activation) -> bool:
 
 
 def is_retried(policy: Retry, error: BaseException) -> bool:
+    if isinstance(error, WrongType):
+        return False  # The effect has happened, and its next result would have the same type.
     names = set(error_names(error))
     return not names & set(policy.never_on) and (not policy.on or bool(names & set(policy.on)))
 

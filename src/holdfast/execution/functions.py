@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, iscoroutine, signature
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import PureActivityWaited
+from holdfast.errors import PureActivityWaited, WrongResult
 from holdfast.execution.activation import Activation
-from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.builder import NodeBuilder, SetOutput
 from holdfast.execution.context import RecordingContext
 from holdfast.execution.interruption import continue_interrupted
 from holdfast.execution.invoke import (
-    AS_THEY_ARE,
     EffectCall,
     apply_plain,
     evaluate_all,
@@ -27,6 +26,8 @@ from holdfast.execution.invoke import (
 from holdfast.execution.journal import COMPLETED, TINY, captured
 from holdfast.execution.plan import Op
 from holdfast.execution.record import Record
+from holdfast.execution.return_types import name_of, return_check
+from holdfast.execution.typed_values import AS_THEY_ARE
 from holdfast.model import values
 from holdfast.model.descriptor import Kind
 from holdfast.model.scope import Scope
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 
 
 def function_operation(builder: NodeBuilder, activity: Any) -> Op:
-    """`activity` has `function`, `is_async`, `context_name` (None if it takes no context) and `mode`."""
+    """`activity` has `function`, `is_async`, `context_name` (None if it takes no context), `mode` and `returns` (the
+    annotation of its result)."""
     if builder.node.descriptor.kind is Kind.EFFECT:
         return _effect(builder, activity)
     if activity.context_name is None:
@@ -47,8 +49,9 @@ def function_operation(builder: NodeBuilder, activity: Any) -> Op:
 def _pure(builder: NodeBuilder, activity: Any) -> Op:
     function: Callable[..., Any] = activity.function
     inputs = evaluators(builder)
-    put = builder.output("result")
+    put = builder.output("result", typed=False)
     plan, slot = builder.compiler.plan, _slot_here(builder, "result")
+    at_once, check = _result_check(builder, activity)
     index, type_name = builder.node.index, builder.definition.type
     is_async: bool = activity.is_async
     scalars = values.SCALARS
@@ -63,6 +66,8 @@ def _pure(builder: NodeBuilder, activity: Any) -> Op:
             else:
                 result.close()
                 raise PureActivityWaited(type_name)
+        if check is not None and result.__class__ not in at_once:
+            check(result)
         if slot and result.__class__ in scalars and not plan.records_outputs:
             scope[slot] = result
         else:
@@ -94,10 +99,41 @@ def _always(value: Any) -> Callable[[Scope], Any]:
 
 
 def _slot_here(builder: NodeBuilder, output: str) -> int:
-    """Slot of the output in the nearest scope; 0 if it is bound further out or not at all."""
+    """Slot of the output in the nearest scope; 0 if it is bound further out, not at all, or to a variable with a type."""
     target = builder.definition.outputs.get(output)
     hops, slot = (builder.node.names.target(target) if target else None) or (0, 0)
-    return 0 if hops else slot
+    return 0 if hops or not slot or slot in builder.node.names.shapes[0].checks else slot
+
+
+def _result_check(builder: NodeBuilder, activity: Any) -> tuple[frozenset[type], Callable[[Any], None] | None]:
+    """Classes of valid results, and a function that raises `WrongResult` for others; None accepts every result."""
+    annotation = activity.returns
+    found = return_check(annotation)
+    if found is None:
+        return frozenset(), None
+    at_once, invalid = found
+    type_name, expected = builder.definition.type, name_of(annotation)
+
+    def check(result: Any) -> None:
+        got = invalid(result)
+        if got is not None:
+            raise WrongResult(type_name, expected, got)
+
+    return at_once, check
+
+
+def _put_result(builder: NodeBuilder, activity: Any) -> SetOutput:
+    put = builder.output("result", typed=False)
+    at_once, check = _result_check(builder, activity)
+    if check is None:
+        return put
+
+    def put_checked(live: LiveInstance, scope: Scope, result: Any) -> None:
+        if result.__class__ not in at_once:
+            check(result)
+        put(live, scope, result)
+
+    return put_checked
 
 
 def _takes_position(function: Callable[..., Any]) -> bool:
@@ -126,7 +162,7 @@ async def _awaited(coroutine: Any, context: RecordingContext) -> None:
 def _pure_with_context(builder: NodeBuilder, activity: Any) -> Op:
     node = builder.node
     inputs = evaluators(builder)
-    outputs = {"result": builder.output("result")}
+    outputs = {"result": _put_result(builder, activity)}
     run = _call(activity)
 
     def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
@@ -144,7 +180,7 @@ def _pure_with_context(builder: NodeBuilder, activity: Any) -> Op:
 def _effect(builder: NodeBuilder, activity: Any) -> Op:
     node = builder.node
     inputs = evaluators(builder)
-    outputs = {"result": builder.output("result")}
+    outputs = {"result": _put_result(builder, activity)}
 
     def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
         given = evaluate_all(inputs, scope)

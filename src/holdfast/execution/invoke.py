@@ -21,11 +21,12 @@ from holdfast.execution.interruption import continue_interrupted
 from holdfast.execution.journal import captured, masked
 from holdfast.execution.plan import Done, Node, Op, Outcome
 from holdfast.execution.record import ALL_CHILDREN, Record, ScheduledChild, argument_data
+from holdfast.execution.typed_values import AS_THEY_ARE
 from holdfast.model import values
 from holdfast.model.definition import ActivityNode, PortEntry
 from holdfast.model.descriptor import Kind
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent
-from holdfast.model.scope import Scope, Shape, find, find_input
+from holdfast.model.scope import Scope, Shape, find, find_input, write
 from holdfast.model.types import conforms, convert
 from holdfast.ports import ChildResult
 
@@ -283,14 +284,6 @@ def evaluate_all(inputs: list[tuple[str, Callable[[Scope], Any], str]], scope: S
     return given
 
 
-AS_THEY_ARE: Mapping[str, frozenset[type]] = {
-    "any": values.SCALARS,
-    "integer": frozenset({int}),
-    "number": frozenset({int, float}),
-    "string": frozenset({str}),
-    "boolean": frozenset({bool}),
-}
-"""By input type: classes whose values need neither conversion nor a copy."""
 _NO_TYPES: frozenset[type] = frozenset()
 
 
@@ -315,7 +308,7 @@ def apply_plain(live: LiveInstance, activation: Activation, record: Record, outp
         found = find(activation.scope, name)
         if found is None:
             raise VariableNotFound(name)
-        found[0][found[1]] = value
+        write(*found, value)
     for name, value in record.outputs.items():
         put = outputs.get(name)
         if put is None:

@@ -90,5 +90,8 @@ class ActivityDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def input(self, name: str) -> InputDescriptor | None:
         return next((item for item in self.inputs if item.name == name), None)
 
+    def output(self, name: str) -> OutputDescriptor | None:
+        return next((item for item in self.outputs if item.name == name), None)
+
     def port(self, name: str) -> PortDescriptor | None:
         return next((item for item in self.ports if item.name == name), None)

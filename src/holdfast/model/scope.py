@@ -8,7 +8,7 @@ faster than an attribute of a slotted object and ten times faster than a dict of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from holdfast.model.values import copy
@@ -50,6 +50,7 @@ class Shape:
 
     __slots__ = (
         "boundary",
+        "checks",
         "defaults",
         "ids",
         "inputs",
@@ -78,6 +79,8 @@ class Shape:
         self.inputs: dict[str, int] = {}
         self.outputs: dict[str, int] = {}
         self.types: list[str] = []
+        self.checks: dict[int, Callable[[Any], Any]] = {}
+        """By slot: returns a value converted to the type of the slot, or raises. Slots of the type `any` have none."""
         self.defaults: list[Any] = []
         self.transient: set[int] = set()
         """Slots that are reset to their default when the instance waits (storage `memory`)."""
@@ -106,6 +109,17 @@ class Shape:
             # `list.__getitem__` does not load lazy values.
             if isinstance(default, list | dict | set) and list.__getitem__(scope, index) is default:
                 scope[index] = copy(default)
+
+
+def typed(scope: Scope, index: int, value: Any) -> Any:
+    """The value, converted to the type of a slot of this scope. Raises `WrongType`."""
+    check = scope[1].checks.get(index)
+    return value if check is None else check(value)
+
+
+def write(scope: Scope, index: int, value: Any) -> None:
+    """Set a value of this scope, converted to the type of its slot. Raises `WrongType`."""
+    scope[index] = typed(scope, index, value)
 
 
 def levels(scope: Scope) -> Iterator[Scope]:

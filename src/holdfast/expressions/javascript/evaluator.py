@@ -26,7 +26,7 @@ from holdfast.expressions.javascript.outputs import recorded_output
 from holdfast.expressions.javascript.prelude import TOOLS, around
 from holdfast.expressions.javascript.references import References, Slot, references_of
 from holdfast.expressions.plain_values import from_js, to_js
-from holdfast.model.scope import Names, Scope, facts_of, find, find_input
+from holdfast.model.scope import Names, Scope, facts_of, find, find_input, typed
 from holdfast.ports import CompiledExpression, CompiledScript, ScriptResult
 
 MAX_SOURCE = 100_000
@@ -194,10 +194,11 @@ class _Script:
 
     def _applied(self, scope: Scope, left: dict[str, Any]) -> ScriptResult:
         written = left.get("writes", {}).items()
-        writes = [(self._target(scope, name), from_js(pair)) for name, pair in written]
+        targets = [(*self._target(scope, name), from_js(pair)) for name, pair in written]
+        writes = [(level, index, typed(level, index, new)) for level, index, new in targets]
         outcomes = tuple(left["outcomes"]) if "outcomes" in left else None
         value = from_js(left["result"])
-        for (level, index), new in writes:
+        for level, index, new in writes:
             level[index] = new
         facts = facts_of(scope)
         if "correlation" in left:

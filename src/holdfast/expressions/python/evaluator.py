@@ -20,7 +20,7 @@ from holdfast.expressions.python.guards import GUARDS
 from holdfast.expressions.python.names import Places
 from holdfast.expressions.python.rewrite import ColdBudget
 from holdfast.expressions.python.statements import ScriptRewriter
-from holdfast.model.scope import Names, Scope
+from holdfast.model.scope import Names, Scope, write
 from holdfast.ports import CompiledExpression, CompiledScript, ScriptResult
 
 _UNSHARED = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.Call)
@@ -199,6 +199,8 @@ def _runner(
         try:
             result = function(scope, budget, {}, outcomes)
             _weigh_all(budget, [result, *(level[index] for level, index in before)], text)
+            for level, index in before:
+                write(level, index, level[index])
         except BaseException:
             for (level, index), value in zip(before, values, strict=True):
                 level[index] = value

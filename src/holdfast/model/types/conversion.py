@@ -121,6 +121,8 @@ _HINTS = {
 
 
 _TRUTHS = {"true": True, "false": False, "1": True, "0": False}
+_EXCERPT_MAX = 60
+"""Characters of a value in a message."""
 _MOST_DIGITS = 400
 """Limit for numbers from text or floats: `1e999999999` is short, but its int would fill the memory."""
 
@@ -128,7 +130,9 @@ _MOST_DIGITS = 400
 def _excerpt(value: Any) -> str:
     text = repr(value) if isinstance(value, (str, int, float, Decimal, date, time, timedelta, UUID)) else ""
     kind = value.__class__.__name__
-    return f"The {kind} {text}" if text and len(text) <= 60 else f"A value of type {kind}"
+    if not text:
+        return f"A value of type {kind}"
+    return f"The {kind} {text}" if len(text) <= _EXCERPT_MAX else f"The {kind} {text[:_EXCERPT_MAX]}…"
 
 
 # -- scalars -----------------------------------------------------------------------------------------------------------
