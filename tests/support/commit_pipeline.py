@@ -16,6 +16,7 @@ from holdfast.persistence.memory import MemoryStore
 from holdfast.ports import Outlet
 from holdfast.runtime.commits.batch_executor import BatchExecutor
 from holdfast.runtime.commits.burst import Burst, BurstRunner
+from holdfast.runtime.commits.burst_pace import BurstPace
 from holdfast.runtime.commits.commit_builder import CommitBuilder
 from holdfast.runtime.commits.commit_hooks import CommitHooks
 from holdfast.runtime.commits.conflicts import Conflicts
@@ -111,7 +112,15 @@ class CommitPipeline:
             snapshots=snapshots,
         )
         self.executor = BatchExecutor(
-            self.store, self.cache, self.plans, self.runner, self.in_hand.watch, self.lines, self.conflicts, self.log
+            self.store,
+            self.cache,
+            self.plans,
+            self.runner,
+            self.in_hand.watch,
+            self.lines,
+            self.conflicts,
+            BurstPace(),
+            self.log,
         )
         self.calls: list[tuple[Any, ...]] = []
         self.executor.hooks = CommitHooks(

@@ -11,6 +11,7 @@ from holdfast.ports import CronCalendar, Services
 from holdfast.runtime.cluster.options import NodeEnvironment, NodeOptions
 from holdfast.runtime.commits.batch_executor import BatchExecutor
 from holdfast.runtime.commits.burst import BurstRunner
+from holdfast.runtime.commits.burst_pace import BurstPace
 from holdfast.runtime.commits.commit_builder import CommitBuilder
 from holdfast.runtime.commits.commit_hooks import CommitHooks
 from holdfast.runtime.commits.conflicts import Conflicts
@@ -76,6 +77,7 @@ class Components:
         self.cache = InstanceCache(self.store)
         self.reader = InstanceReader(self.cache, self.plans, self.clock, self.services)
         self.in_hand = InstancesInHand()
+        self.pace = BurstPace()
         self.lines = ConsoleLines()
         self.spent = SpentRows(self.store, self.membership, self.log)
         self.letters = DeadLetters(self.store, self.membership)
@@ -90,9 +92,17 @@ class Components:
             snapshots=options.snapshots,
         )
         self.executor = BatchExecutor(
-            self.store, self.cache, self.plans, runner, self.in_hand.watch, self.lines, self.conflicts, self.log
+            self.store,
+            self.cache,
+            self.plans,
+            runner,
+            self.in_hand.watch,
+            self.lines,
+            self.conflicts,
+            self.pace,
+            self.log,
         )
-        self.lanes = Lanes(self.executor.execute, self.in_hand, options.lanes)
+        self.lanes = Lanes(self.executor.execute, self.in_hand, self.pace, options.lanes)
 
     def _wire_effects(self, env: NodeEnvironment, options: NodeOptions) -> None:
         self.running = RunningEffects(
@@ -167,7 +177,7 @@ class Components:
             self.plans,
             self.lanes,
             self.in_hand,
-            ClaimRunner(self.executor, self.lanes, self.in_hand),
+            ClaimRunner(self.executor, self.lanes, self.in_hand, self.pace),
             ChildStarts(self.store, self.plans),
             self.letters,
             self.spent,

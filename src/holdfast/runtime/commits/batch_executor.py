@@ -19,6 +19,7 @@ from holdfast.model.stored import BookmarkRow, InstanceRow
 from holdfast.ports import Store
 from holdfast.runtime.commits import after_commit
 from holdfast.runtime.commits.burst import Burst, BurstRunner
+from holdfast.runtime.commits.burst_pace import BurstPace
 from holdfast.runtime.commits.commit_hooks import CommitHooks
 from holdfast.runtime.commits.conflicts import Conflicts
 from holdfast.runtime.commits.console_lines import ConsoleLines
@@ -59,6 +60,7 @@ class BatchExecutor:
         watch: InstanceWatch,
         lines: ConsoleLines,
         conflicts: Conflicts,
+        pace: BurstPace,
         log: OutageLog,
     ) -> None:
         self._store = store
@@ -68,6 +70,7 @@ class BatchExecutor:
         self._watch = watch
         self._lines = lines
         self._conflicts = conflicts
+        self._pace = pace
         self._log = log
 
     async def execute(self, bursts: list[Burst], send: Send | None = None) -> None:
@@ -156,6 +159,7 @@ class BatchExecutor:
         if burst.unsure or len(burst.jobs) > len(burst.applied):
             left = (*burst.unsure, *burst.left)
         burst.jobs, burst.unsure = [], []
+        self._pace.ran(burst.key, burst.cost_ns)
         if isinstance(outcome, Committed):
             self._publish(burst, commit)
         elif isinstance(outcome, Failed):

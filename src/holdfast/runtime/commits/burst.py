@@ -58,6 +58,8 @@ class Burst(Struct):
     changed: bool = False
     continue_id: str | None = None
     """The id of the `continue` row, if the segment was cut."""
+    cost_ns: int = 0
+    """Time to read and write the state, without the segment."""
     began_ns: int = 0
     ran_ns: int = 0
     """Start and end of the run; only set while telemetry has listeners."""
@@ -130,8 +132,10 @@ class BurstRunner:
                 for job in jobs:
                     fail(job, error)
                 return False
+            read_ns = perf_counter_ns() - begun
+            burst.cost_ns += read_ns
             try:
-                _apply_all(burst, self._limits.after(perf_counter_ns() - begun))
+                _apply_all(burst, self._limits.after(read_ns))
             except Exception as error:  # noqa: BLE001 - a failed burst does not affect the others of its batch
                 _take_out_failed(burst, error, fail)
                 continue
@@ -156,8 +160,11 @@ class BurstRunner:
 
     def _build(self, burst: Burst, fail: Fail, now: datetime) -> Commit | None:
         while True:
+            begun = perf_counter_ns()
             try:
-                return self._commit(burst, now)
+                commit = self._commit(burst, now)
+                burst.cost_ns += perf_counter_ns() - begun
+                return commit
             except Exception as error:  # noqa: BLE001 - a failed burst does not affect the others of its batch
                 _take_out_failed(burst, error, fail)
             if not self._run(burst, fail):

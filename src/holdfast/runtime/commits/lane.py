@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from time import monotonic
 
 from holdfast.errors import StoreError
 from holdfast.model.stored import InstanceKey
 from holdfast.runtime.commits.burst import Burst
+from holdfast.runtime.commits.burst_pace import ROWS_MAX, BurstPace
 from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.jobs.base import Job
 
@@ -23,8 +25,11 @@ Execute = Callable[[list[Burst]], Awaitable[None]]
 
 
 class Lane:
-    def __init__(self, execute: Execute, in_hand: InstancesInHand) -> None:
+    def __init__(self, execute: Execute, in_hand: InstancesInHand, pace: BurstPace) -> None:
         self._execute = execute
+        self._pace = pace
+        self._resting: dict[InstanceKey, list[Job]] = {}
+        """Jobs of instances that rest; `_waiting` has the others."""
         self._claimed = in_hand.claimed
         self._watch = in_hand.watch
         self._waiting: deque[Job] = deque()
@@ -51,6 +56,8 @@ class Lane:
             self._task = None
 
     def refuse_waiting(self) -> None:
+        for key in list(self._resting):
+            self._end_rest(key)
         while self._waiting:
             self._waiting.popleft().refuse(
                 StoreError("The node was stopped before the request was executed. Send it again.")
@@ -70,8 +77,33 @@ class Lane:
             return
         in_hand, key = self._in_hand, job.key
         in_hand[key] = in_hand.get(key, 0) + 1
+        if self._pace and self._rests(job):
+            return
         self._waiting.append(job)
         if self._sleeping is not None:
+            self._wake()
+
+    def _rests(self, job: Job) -> bool:
+        """Whether the job waits for the end of its instance's rest."""
+        key = job.key
+        rest = self._pace.rests(key)
+        if rest is None:
+            return False
+        jobs = self._resting.get(key)
+        if jobs is None:
+            jobs = self._resting[key] = []
+            delay = max(0.0, rest.until - monotonic())
+            asyncio.get_running_loop().call_later(delay, self._end_rest, key)
+        jobs.append(job)
+        if len(jobs) >= rest.jobs or (len(jobs) % ROWS_MAX == 0 and _rows(jobs) >= ROWS_MAX):
+            self._end_rest(key)
+        return True
+
+    def _end_rest(self, key: InstanceKey) -> None:
+        jobs = self._resting.pop(key, None)
+        if jobs is not None:
+            self._pace.pop(key, None)
+            self._waiting.extend(jobs)
             self._wake()
 
     def look_again(self) -> None:
@@ -111,12 +143,15 @@ class Lane:
     def _take_batch(self) -> list[Burst]:
         """Waiting jobs grouped by instance. Jobs of instances that a claim runs wait until the claim ends."""
         bursts: dict[InstanceKey, Burst] = {}
-        waiting, claimed = self._waiting, self._claimed
+        waiting, claimed, pace = self._waiting, self._claimed, self._pace
         later: list[Job] = []
         while waiting:
             job = waiting[0]
             if claimed and job.key in claimed:
                 later.append(waiting.popleft())
+                continue
+            if pace and job.key not in bursts and self._rests(job):
+                waiting.popleft()
                 continue
             burst = bursts.get(job.key)
             if burst is not None:
@@ -128,3 +163,7 @@ class Lane:
             waiting.popleft()
         waiting.extendleft(reversed(later))
         return list(bursts.values())
+
+
+def _rows(jobs: list[Job]) -> int:
+    return sum(job.consumes_work is not None for job in jobs)

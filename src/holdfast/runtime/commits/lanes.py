@@ -5,14 +5,15 @@ from __future__ import annotations
 from zlib import crc32
 
 from holdfast.model.stored import InstanceKey
+from holdfast.runtime.commits.burst_pace import BurstPace
 from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.jobs.base import Answer, Job
 from holdfast.runtime.commits.lane import Execute, Lane
 
 
 class Lanes:
-    def __init__(self, execute: Execute, in_hand: InstancesInHand, count: int) -> None:
-        self._lanes = [Lane(execute, in_hand) for _ in range(count)]
+    def __init__(self, execute: Execute, in_hand: InstancesInHand, pace: BurstPace, count: int) -> None:
+        self._lanes = [Lane(execute, in_hand, pace) for _ in range(count)]
 
     def start(self) -> None:
         for lane in self._lanes:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from functools import partial
 from inspect import isawaitable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from holdfast import telemetry
 from holdfast.errors import ActivityTimeout, ExecutionError
@@ -22,10 +22,11 @@ from holdfast.execution.effect_failure import failure
 from holdfast.execution.invoke import EffectCall
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.pipeline import ordered
-from holdfast.execution.plan import Node
+from holdfast.execution.plan import Node, Plan
 from holdfast.execution.record import EffectFailure, EffectRequest, Record
 from holdfast.model import values
-from holdfast.ports import EffectMiddleware, MiddlewarePlacement
+from holdfast.model.instance import moment
+from holdfast.ports import EffectMiddleware, MiddlewarePlacement, Services
 from holdfast.runtime.effects.pools import EffectPools
 
 logger = logging.getLogger("holdfast")
@@ -36,14 +37,33 @@ OnLoneResult = Callable[[Finished], bool]
 """Handles the end of the only open effect in the task of the effect; False if the waiting driver has to be woken."""
 
 
+class Origin(NamedTuple):
+    """The part of an instance that its effects need. An effect that runs for an hour must not keep the whole state in memory:
+    each burst of a wide instance has a state of its own."""
+
+    plan: Plan
+    instance_id: str
+    correlation_id: str | None
+    trace: str | None
+    now: Callable[[], int]
+    services: Services
+
+
+def origin_of(live: LiveInstance) -> Origin:
+    return Origin(live.plan, live.id, live.correlation_id, live.trace, live.now, live.services)
+
+
 class Attempt:
     """One attempt of an effect; later attempts of the same execution do not share its cancellation."""
 
-    __slots__ = ("canceled", "cause", "left", "live", "request", "task")
+    __slots__ = ("canceled", "cause", "left", "origin", "request", "state", "task")
 
-    def __init__(self, live: LiveInstance, request: EffectRequest) -> None:
-        self.live = live
+    def __init__(self, origin: Origin, live: LiveInstance, request: EffectRequest) -> None:
+        self.origin = origin
         self.request = request
+        data = live.waiters[request.execution_id].data
+        self.state: dict[str, Any] | None = data.get("state") if data.__class__ is dict else None
+        """State that the activity kept; the activity gets a copy."""
         self.task: asyncio.Task[None] | None = None
         """None until the attempt begins."""
         self.cause: str | None = None
@@ -84,7 +104,7 @@ async def ended(tasks: Iterable[asyncio.Task[None] | None], grace: timedelta) ->
 class InstanceEffects:
     """The running effects of one instance of the inline runner."""
 
-    __slots__ = ("_finished", "_grace", "_live", "_news", "_on_lone_result", "_open", "_tasks")
+    __slots__ = ("_finished", "_grace", "_live", "_news", "_on_lone_result", "_open", "_origin", "_tasks")
 
     def __init__(
         self,
@@ -94,6 +114,7 @@ class InstanceEffects:
         grace: timedelta,
     ) -> None:
         self._live = live
+        self._origin = origin_of(live)
         self._tasks: EffectTasks[Attempt] = EffectTasks(pools, middleware, grace, self._ended)
         self._grace = grace
         self._open: dict[int, Attempt] = {}
@@ -108,7 +129,7 @@ class InstanceEffects:
             self._finished.append((request.execution_id, request.attempt, held))
             self.wake()
             return
-        attempt = self._open[request.execution_id] = Attempt(self._live, request)
+        attempt = self._open[request.execution_id] = Attempt(self._origin, self._live, request)
         self._tasks.begin(attempt)
 
     async def next(self, on_lone_result: OnLoneResult | None = None) -> list[Finished]:
@@ -180,7 +201,7 @@ class EffectTasks(Generic[A]):
 
     def begin(self, attempt: A) -> None:
         request = attempt.request
-        node = attempt.live.plan.by_key[request.activity_id]
+        node = attempt.origin.plan.by_key[request.activity_id]
         bare = node.effect.bare and node.timeout is None and not self._middleware
         work = self._run(node, attempt, None if bare else _context(attempt))
         attempt.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
@@ -254,7 +275,7 @@ class EffectTasks(Generic[A]):
         if attempt.cause is not None:
             return  # Holdfast canceled it before the timeout: no result is expected.
         attempt.left = attempt.canceled = True
-        logger.warning("'%s' of instance %s still runs after its timeout", node.key, attempt.live.id)
+        logger.warning("'%s' of instance %s still runs after its timeout", node.key, attempt.origin.instance_id)
         self._report(node, attempt, failure(ActivityTimeout(node.key, str(limit))))
 
     async def _invoke(self, call: EffectCall, request: EffectRequest, context: RecordingContext) -> None:
@@ -276,22 +297,19 @@ def _by_value(inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _context(attempt: Attempt) -> RecordingContext:
-    live, request = attempt.live, attempt.request
-    key = request.execution_id
-    activation = live.waiters[key]
+    origin, request = attempt.origin, attempt.request
     facts = Facts(
-        instance_id=live.id,
-        correlation_id=live.correlation_id,
-        definition_id=live.definition_id,
+        instance_id=origin.instance_id,
+        correlation_id=origin.correlation_id,
+        definition_id=origin.plan.definition.id,
         activity_id=request.activity_id,
-        execution_id=key,
+        execution_id=request.execution_id,
         attempt=request.attempt,
-        now=live.moment(),
-        trace=live.trace,
+        now=moment(origin.now()),
+        trace=origin.trace,
     )
-    kept = activation.data.get("state") if activation.data.__class__ is dict else None
-    state = values.copy(kept) if kept else {}
-    return RecordingContext(facts, live.services, state, is_canceled=lambda: attempt.canceled)
+    state = values.copy(attempt.state) if attempt.state else {}
+    return RecordingContext(facts, origin.services, state, is_canceled=lambda: attempt.canceled)
 
 
 # -- telemetry ---------------------------------------------------------------------------------------------------------
@@ -299,8 +317,8 @@ def _context(attempt: Attempt) -> RecordingContext:
 
 def _fields(node: Node, attempt: Attempt) -> dict[str, Any]:
     return {
-        "instance_id": attempt.live.id,
-        "definition_id": attempt.live.definition_id,
+        "instance_id": attempt.origin.instance_id,
+        "definition_id": attempt.origin.plan.definition.id,
         "activity_id": node.key,
         "activity_type": node.definition.type,
         "attempt": attempt.request.attempt,

@@ -21,7 +21,15 @@ from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.jobs.effect import EffectJob
 from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.placement import Placement
-from holdfast.runtime.effects.executor import Attempt, EffectTasks, around_effects, canceled_failure, ended
+from holdfast.runtime.effects.executor import (
+    Attempt,
+    EffectTasks,
+    Origin,
+    around_effects,
+    canceled_failure,
+    ended,
+    origin_of,
+)
 from holdfast.runtime.effects.pools import EffectPools
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
@@ -39,8 +47,8 @@ class RunningAttempt(Attempt):
 
     __slots__ = ("key",)
 
-    def __init__(self, key: InstanceKey, live: LiveInstance, request: EffectRequest) -> None:
-        super().__init__(live, request)
+    def __init__(self, key: InstanceKey, origin: Origin, live: LiveInstance, request: EffectRequest) -> None:
+        super().__init__(origin, live, request)
         self.key: EffectKey = (key, request.execution_id)
 
 
@@ -104,9 +112,10 @@ class RunningEffects:
             self._cancel_committed(key, live)
         place_of, nodes, home = self._placement.of, live.plan.by_key, live.home
         recorded, live.new_effects = live.new_effects, []
+        origin = origin_of(live)
         for request in recorded:
             if not request.held and place_of(nodes[request.activity_id], home).here:
-                self.run(key, live, request)
+                self._start(RunningAttempt(key, origin, live, request))
 
     def _cancel_committed(self, key: InstanceKey, live: LiveInstance) -> None:
         canceled, live.canceled_effects = live.canceled_effects, {}
@@ -121,12 +130,14 @@ class RunningEffects:
 
     def run(self, key: InstanceKey, live: LiveInstance, request: EffectRequest) -> None:
         """Start an effect that this node owns by its row."""
-        liveness = self._liveness
+        self._start(RunningAttempt(key, origin_of(live), live, request))
+
+    def _start(self, attempt: RunningAttempt) -> None:
+        liveness, instance = self._liveness, attempt.key[0]
         if liveness.fenced:
             return  # The cluster counts this node as dead: another node takes the effect over.
-        attempt = RunningAttempt(key, live, request)
         self._running[attempt.key] = attempt
-        self._per_instance[key] = self._per_instance.get(key, 0) + 1
+        self._per_instance[instance] = self._per_instance.get(instance, 0) + 1
         if liveness.may_start_effects and self._isolated in (None, attempt.key):
             self._tasks.begin(attempt)
         else:
@@ -158,8 +169,7 @@ class RunningEffects:
                     self.start_delayed()
 
     def _begun(self) -> list[EffectKey]:
-        delayed = {attempt.key for attempt in self._delayed}
-        return [key for key in self._running if key not in delayed]
+        return [key for key, attempt in self._running.items() if attempt.task is not None]
 
     # -- end -----------------------------------------------------------------------------------------------------------
 

@@ -15,20 +15,22 @@ from holdfast.model.stored import InstanceKey
 from holdfast.ports import Claim
 from holdfast.runtime.commits.batch_executor import BatchExecutor
 from holdfast.runtime.commits.burst import Burst
+from holdfast.runtime.commits.burst_pace import BurstPace
 from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.jobs.base import Job
 from holdfast.runtime.commits.lanes import Lanes
 
 
 class ClaimRunner:
-    def __init__(self, executor: BatchExecutor, lanes: Lanes, in_hand: InstancesInHand) -> None:
+    def __init__(self, executor: BatchExecutor, lanes: Lanes, in_hand: InstancesInHand, pace: BurstPace) -> None:
         self._executor = executor
         self._lanes = lanes
         self._in_hand = in_hand
+        self._pace = pace
 
     def may_run(self, key: InstanceKey) -> bool:
-        """Whether neither a lane nor another claim of this process has the instance."""
-        return key not in self._in_hand.claimed and not self._lanes.has(key)
+        """Whether neither a lane nor another claim of this process has the instance, and it does not rest."""
+        return key not in self._in_hand.claimed and not self._lanes.has(key) and self._pace.rests(key) is None
 
     async def run(self, jobs: Iterable[Job], claim: Claim) -> None:
         bursts: dict[InstanceKey, Burst] = {}

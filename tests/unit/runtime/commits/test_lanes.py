@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from time import monotonic
 
 import pytest
 
@@ -12,6 +13,7 @@ from holdfast.errors import StoreError
 from holdfast.model.stored import InstanceKey
 from holdfast.runtime.commits import lane as lane_module
 from holdfast.runtime.commits.burst import Burst
+from holdfast.runtime.commits.burst_pace import BurstPace, Rest
 from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.jobs.base import DROPPED, Answer, Job
 from holdfast.runtime.commits.lanes import Lanes
@@ -44,8 +46,10 @@ class Executor:
 
 
 @asynccontextmanager
-async def running(executor: Executor, in_hand: InstancesInHand, count: int = 1) -> AsyncIterator[Lanes]:
-    lanes = Lanes(executor, in_hand, count)
+async def running(
+    executor: Executor, in_hand: InstancesInHand, count: int = 1, pace: BurstPace | None = None
+) -> AsyncIterator[Lanes]:
+    lanes = Lanes(executor, in_hand, BurstPace() if pace is None else pace, count)
     in_hand.include(lanes.has)
     lanes.start()
     yield lanes
@@ -160,7 +164,7 @@ async def test_a_caller_that_stops_waiting_does_not_stop_the_job() -> None:
 
 async def test_stop_finishes_the_batch_and_refuses_the_rest() -> None:
     executor = Executor()
-    lanes = Lanes(executor, InstancesInHand(), 1)
+    lanes = Lanes(executor, InstancesInHand(), BurstPace(), 1)
     lanes.start()
     current, waiting, late = Job(I), Job(J), Job(J)
     lanes.submit(current)
@@ -185,10 +189,67 @@ async def test_stop_finishes_the_batch_and_refuses_the_rest() -> None:
 
 async def test_a_batch_that_does_not_end_is_canceled_after_the_grace() -> None:
     executor = Executor()
-    lanes = Lanes(executor, InstancesInHand(), 1)
+    lanes = Lanes(executor, InstancesInHand(), BurstPace(), 1)
     lanes.start()
     lanes.submit(Job(I, wants_answer=False))
     await executor.begun()
 
     async with asyncio.timeout(30):
         await lanes.stop(grace=0)
+
+
+def rest(jobs: int) -> Rest:
+    return Rest(until=monotonic() + 3600, jobs=jobs)
+
+
+async def test_jobs_of_an_instance_that_rests_are_one_burst_at_the_end_of_the_rest() -> None:
+    executor, pace = Executor(), BurstPace()
+    async with running(executor, InstancesInHand(), pace=pace) as lanes:
+        pace[I] = rest(jobs=3)
+        for job in (Job(I), Job(J), Job(I)):
+            lanes.submit(job)
+        await executor.begun()
+        executor.end_batch()
+        assert lanes.has(I)
+        lanes.submit(Job(I))
+        await executor.begun()
+
+        assert executor.batches == [[("j", 1)], [("i", 3)]]
+        assert not pace
+
+
+async def test_a_rest_is_over_after_its_time() -> None:
+    executor, pace = Executor(), BurstPace()
+    async with running(executor, InstancesInHand(), pace=pace) as lanes:
+        pace[I] = Rest(until=monotonic() + 0.001, jobs=100)
+        lanes.submit(Job(I))
+        await executor.begun()
+
+        assert executor.batches == [[("i", 1)]]
+
+
+async def test_jobs_that_arrive_during_an_expensive_burst_rest_after_it() -> None:
+    executor, pace = Executor(), BurstPace()
+    async with running(executor, InstancesInHand(), pace=pace) as lanes:
+        lanes.submit(Job(I))
+        await executor.begun()
+        lanes.submit(Job(I))
+        pace[I] = rest(jobs=2)
+        executor.end_batch()
+        lanes.submit(Job(I))
+        await executor.begun()
+
+        assert executor.batches == [[("i", 1)], [("i", 2)]]
+
+
+async def test_jobs_that_rest_are_refused_when_the_node_stops() -> None:
+    pace = BurstPace()
+    lanes = Lanes(Executor(), InstancesInHand(), pace, 1)
+    pace[I] = rest(jobs=100)
+    job = Job(I)
+    lanes.submit(job)
+    lanes.refuse_waiting()
+
+    assert job.answer is not None
+    with pytest.raises(StoreError):
+        await job.answer

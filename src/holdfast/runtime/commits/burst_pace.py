@@ -1,0 +1,56 @@
+"""Paces the bursts of wide instances, so that their cost grows with the work and not with its square.
+
+Each burst of an instance with thousands of branches reads and writes them all. A burst for each of its results would cost the
+square of their number. After an expensive burst the instance therefore rests: jobs that arrive meanwhile wait and become one
+burst. A rest ends when the waiting jobs are worth the cost of a burst, or after a limited time.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from time import monotonic
+
+from msgspec import Struct
+
+from holdfast.model.stored import InstanceKey
+
+FREE = timedelta(milliseconds=5)
+"""A burst that takes no longer to read and write is followed by no rest."""
+COST_PER_JOB = timedelta(microseconds=100)
+"""The jobs of the next burst should be so many that each bears no more of its cost."""
+ROWS_MAX = 500
+"""A rest ends with this many jobs of claimed rows: rows in hand keep the poller from claiming others."""
+REST_FACTOR = 9
+"""Limit of a rest in costs of the burst: at most a tenth of the time goes into reading and writing."""
+REST_MAX = timedelta(seconds=2)
+
+_FREE_NS = FREE // timedelta(microseconds=1) * 1_000
+_PER_JOB_NS = COST_PER_JOB // timedelta(microseconds=1) * 1_000
+
+
+class Rest(Struct, frozen=True):
+    until: float
+    """By the monotonic clock."""
+    jobs: int
+    """Number of waiting jobs that end the rest."""
+
+
+class BurstPace(dict[InstanceKey, Rest]):
+    """The instances that rest."""
+
+    def ran(self, key: InstanceKey, cost_ns: int) -> None:
+        """A burst of the instance took so long to read and write."""
+        if cost_ns <= _FREE_NS:
+            if self:
+                self.pop(key, None)
+            return
+        seconds = min(cost_ns * REST_FACTOR / 1e9, REST_MAX.total_seconds())
+        self[key] = Rest(monotonic() + seconds, cost_ns // _PER_JOB_NS)
+
+    def rests(self, key: InstanceKey) -> Rest | None:
+        """The rest of the instance, or None if it is over."""
+        rest = self.get(key)
+        if rest is not None and rest.until <= monotonic():
+            del self[key]
+            return None
+        return rest
