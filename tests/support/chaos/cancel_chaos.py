@@ -7,6 +7,7 @@ that compensations ran in reverse order. An effect repeats only if its process w
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -51,6 +52,9 @@ async def cancel_chaos(url: str, folder: Path, *, sagas: int, kills: int, worker
     ]
     names = [f"s{number}" for number in range(sagas)]
     engine, store = Holdfast(entry_points=False, activities=[perform]), store_from_url(url)
+    os.environ[LOG] = str(
+        log
+    )  # If no worker runs an effect of a saga, its finalizers begin where the cancel is committed.
     await store.open()
     try:
         async with engine.runtime_on(store, tenant=TENANT, node="driver") as runtime:
@@ -69,6 +73,7 @@ async def cancel_chaos(url: str, folder: Path, *, sagas: int, kills: int, worker
             await asyncio.wait([reviving])
             return await _judged(runtime, read(log), names, kills)
     finally:
+        del os.environ[LOG]
         for worker in group:
             await worker.close()
         await store.close()
