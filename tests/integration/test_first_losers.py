@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast import Context, Status, Workflow, activity, first, workflow
+from holdfast import Context, Status, Workflow, activity, expr, first, workflow
 from holdfast.activities import Fork, Try
 from holdfast.testing.clock import VirtualClock
 from tests.support.memory_node import MemoryNode
@@ -19,21 +19,21 @@ thread_begun, thread_saw_it, thread_may_end = threading.Event(), threading.Event
 
 
 @activity
-async def slow(context: Context) -> str:
-    await stage.perform(context.instance_id, "slow")
+async def slow(instance: str) -> str:
+    await stage.perform(instance, "slow")
     return "slow"
 
 
 @activity(queue=ROOM)
-async def slow_step(context: Context) -> str:
-    await stage.perform(context.instance_id, "slow")
+async def slow_step(instance: str) -> str:
+    await stage.perform(instance, "slow")
     return "slow"
 
 
 @activity
-async def quick(context: Context) -> str:
+async def quick(instance: str) -> str:
     """Ends as soon as the loser has begun."""
-    await stage.reached(context.instance_id, "+slow")
+    await stage.reached(instance, "+slow")
     return "quick"
 
 
@@ -60,23 +60,23 @@ def in_thread(context: Context) -> str:
 
 
 @workflow
-async def race() -> str:
-    return await first(slow(), quick())
+async def race(instance: str) -> str:
+    return await first(slow(instance), quick(instance))
 
 
 @workflow
-async def race_of_a_step() -> str:
-    return await first(slow_step(), quick())
+async def race_of_a_step(instance: str) -> str:
+    return await first(slow_step(instance), quick(instance))
 
 
 @workflow
-async def race_of_an_unclaimed_step() -> str:
-    return await first(slow_step(), at_once())
+async def race_of_an_unclaimed_step(instance: str) -> str:
+    return await first(slow_step(instance), at_once())
 
 
 @activity
-async def tidy(context: Context) -> None:
-    await stage.perform(context.instance_id, "tidy")
+async def tidy(instance: str) -> None:
+    await stage.perform(instance, "tidy")
 
 
 ALL = [slow, slow_step, quick, at_once, after_thread, in_thread, tidy]
@@ -87,7 +87,11 @@ def race_of_a_thread() -> Workflow:
 
 
 def race_with_finally() -> Workflow:
-    return Workflow(Fork(Try(body=slow.bind(), finally_=tidy.bind()), quick.bind(), join="wait_any"), id="race-finally")
+    name = expr("instance")
+    guarded = Try(body=slow.bind(instance=name), finally_=tidy.bind(instance=name))
+    return Workflow(
+        Fork(guarded, quick.bind(instance=name), join="wait_any"), id="race-finally", inputs={"instance": str}
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +127,7 @@ async def test_the_owner_of_a_losing_step_is_told(cluster: Any) -> None:
 
 async def test_a_losing_step_that_no_worker_has_claimed_never_runs(cluster: Any) -> None:
     node = await cluster.node("a", work=True, activities=ALL)
-    result = (await node.start(race_of_an_unclaimed_step)).result
+    result = (await node.start(race_of_an_unclaimed_step, {"instance": ""})).result
     ended = await node.wait_at_rest(result.instance_id)
     assert ended.outputs["result"] == "quick"
     export = await node.store.export_instance(cluster.tenant, result.instance_id)
@@ -162,5 +166,5 @@ async def started(node: Any, workflow: Any) -> str:
     """Start a race whose loser stops when it has begun."""
     identity = f"{node.tenant}-race"
     stage.stops[identity].add("slow")
-    await node.start(workflow, instance_id=identity)
+    await node.start(workflow, {"instance": identity}, instance_id=identity)
     return identity

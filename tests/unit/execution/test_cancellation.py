@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast import Context, Holdfast, Runner, RunResult, Status, Workflow, activity, compensate, wait_for, workflow
+from holdfast import Holdfast, Runner, RunResult, Status, Workflow, activity, compensate, wait_for, workflow
 from holdfast.activities import Compensable, Compensate, Event, Fault, Fork, Sequence, Try, WriteLine
 from holdfast.errors import InstanceAtRest
 from holdfast.execution import delivery
@@ -142,8 +142,8 @@ async def test_terminate_ends_an_instance_that_is_being_canceled(runner: Runner)
 
 
 @activity
-async def act(context: Context, name: str) -> None:
-    await stage.perform(context.instance_id, name)
+async def act(name: str) -> None:
+    await stage.perform("i", name)
 
 
 @workflow
