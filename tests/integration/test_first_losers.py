@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import os
 import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -144,6 +149,52 @@ async def test_a_loser_in_a_thread_sees_its_flag_and_counts_as_lost_until_it_ret
         thread_may_end.set()
         while pools.lost:  # noqa: ASYNC110 - a thread counts it down, which no event reports
             await asyncio.sleep(0)
+
+
+CODE = """
+import os, time
+from pathlib import Path
+from holdfast import activity
+
+@activity(cpu=True)
+def burn(mark: str) -> None:
+    made = Path(mark + ".new")
+    made.write_text(str(os.getpid()))
+    made.rename(mark)
+    time.sleep(600)
+"""
+
+
+@activity
+async def after_mark(mark: str) -> str:
+    await asyncio.to_thread(wait_until, Path(mark).exists)
+    return "quick"
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """In a thread: no event reports what another process does."""
+    while not condition():
+        time.sleep(0.01)
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+async def test_the_process_of_a_loser_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "losing_work_for_tests.py").write_text(CODE)
+    monkeypatch.syspath_prepend(tmp_path)
+    burn = importlib.import_module("losing_work_for_tests").burn
+    mark = str(tmp_path / "mark")
+    root = Fork(burn.bind(mark=mark), after_mark.bind(mark=mark), join="wait_any")
+    async with MemoryNode(clock=VirtualClock(jump=False), activities=[burn, after_mark]) as memory:
+        await memory.runtime.start(Workflow(root, id="race-process"), instance_id="i")
+        assert (await memory.runtime.wait_at_rest("i")).status is Status.FINISHED
+        await asyncio.to_thread(wait_until, lambda: is_gone(int(Path(mark).read_text())))
 
 
 async def test_the_finally_part_of_a_loser_waits_for_its_end(cluster: Any) -> None:
