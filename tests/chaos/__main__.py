@@ -21,6 +21,7 @@ from time import monotonic
 from typing import Any
 
 from holdfast import __version__
+from tests.chaos.cancels import cancels_row
 from tests.chaos.cluster import cluster_row
 from tests.chaos.deaths import deaths_row
 from tests.chaos.matrix import matrix_row
@@ -41,9 +42,16 @@ PARTS: dict[str, Part] = {
     "server": server_row,
     "deaths": deaths_row,
     "cluster": partial(cluster_row, 2_000, 60),
+    "cancels": partial(cancels_row, 600, 60),
     "matrix": matrix_row,
 }
-SERVICES = {"postgresql": "postgres", "server": "postgres", "deaths": "postgres", "cluster": "rabbitmq"}
+SERVICES = {
+    "postgresql": "postgres",
+    "server": "postgres",
+    "deaths": "postgres",
+    "cluster": "rabbitmq",
+    "cancels": "postgres",
+}
 """The service that a part cannot do without, where it has another name."""
 
 

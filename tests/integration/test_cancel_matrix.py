@@ -15,6 +15,7 @@ import pytest
 from msgspec import Struct
 
 from holdfast import Status, Workflow
+from holdfast.errors import InstanceEnded
 from holdfast.model.instance import BookmarkKind
 from holdfast.model.work import NO_OWNER
 from holdfast.runtime.commits.jobs.resume import ResumeJob
@@ -251,3 +252,25 @@ async def test_the_owner_of_a_step_is_told(cluster: Any, nodes: Nodes, act: str)
 
     check("step", Moment(stop="pay"), act, stage.log[identity], before)
     await check_end(cluster, nodes, identity, act)
+
+
+async def test_events_for_a_canceling_instance_reach_its_finally_part_or_are_kept(cluster: Any, nodes: Nodes) -> None:
+    """An event for a wait that the cancel dropped is not delivered; it is journaled as unread at the end."""
+    identity = f"{cluster.tenant}-events"
+    stage.stops[identity].add("pay")
+    await nodes.same.start(sagas.saga(asks=True), instance_id=identity)
+    await stage.reached(identity, "+pay")
+    await nodes.other.cancel(identity)
+
+    await nodes.idle.stimuli.event("go", {}, instance_id=identity)
+    await nodes.idle.stimuli.event("may-tidy", {}, instance_id=identity)
+    assert (await nodes.same.read(identity)).status is Status.CANCELING
+    stage.release[identity].set()
+    await waits_at(nodes.same, identity, "may-undo-b")  # `may-tidy` came early and was taken.
+    await nodes.other.stimuli.event("may-undo-b", {}, instance_id=identity)
+    ended = await nodes.idle.wait_at_rest(identity)
+
+    assert ended.status is Status.CANCELED
+    assert entries(stage.log[identity], "+")[-5:] == ["tidy", "swept", "undo c", "undo b", "undo a"]
+    with pytest.raises(InstanceEnded):
+        await nodes.other.stimuli.event("go", {}, instance_id=identity)

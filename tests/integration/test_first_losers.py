@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import os
 import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast import Context, Status, Workflow, activity, first, workflow
+from holdfast import Context, Status, Workflow, activity, expr, first, workflow
 from holdfast.activities import Fork, Try
 from holdfast.testing.clock import VirtualClock
 from tests.support.memory_node import MemoryNode
@@ -19,21 +24,21 @@ thread_begun, thread_saw_it, thread_may_end = threading.Event(), threading.Event
 
 
 @activity
-async def slow(context: Context) -> str:
-    await stage.perform(context.instance_id, "slow")
+async def slow(instance: str) -> str:
+    await stage.perform(instance, "slow")
     return "slow"
 
 
 @activity(queue=ROOM)
-async def slow_step(context: Context) -> str:
-    await stage.perform(context.instance_id, "slow")
+async def slow_step(instance: str) -> str:
+    await stage.perform(instance, "slow")
     return "slow"
 
 
 @activity
-async def quick(context: Context) -> str:
+async def quick(instance: str) -> str:
     """Ends as soon as the loser has begun."""
-    await stage.reached(context.instance_id, "+slow")
+    await stage.reached(instance, "+slow")
     return "quick"
 
 
@@ -60,23 +65,23 @@ def in_thread(context: Context) -> str:
 
 
 @workflow
-async def race() -> str:
-    return await first(slow(), quick())
+async def race(instance: str) -> str:
+    return await first(slow(instance), quick(instance))
 
 
 @workflow
-async def race_of_a_step() -> str:
-    return await first(slow_step(), quick())
+async def race_of_a_step(instance: str) -> str:
+    return await first(slow_step(instance), quick(instance))
 
 
 @workflow
-async def race_of_an_unclaimed_step() -> str:
-    return await first(slow_step(), at_once())
+async def race_of_an_unclaimed_step(instance: str) -> str:
+    return await first(slow_step(instance), at_once())
 
 
 @activity
-async def tidy(context: Context) -> None:
-    await stage.perform(context.instance_id, "tidy")
+async def tidy(instance: str) -> None:
+    await stage.perform(instance, "tidy")
 
 
 ALL = [slow, slow_step, quick, at_once, after_thread, in_thread, tidy]
@@ -87,7 +92,11 @@ def race_of_a_thread() -> Workflow:
 
 
 def race_with_finally() -> Workflow:
-    return Workflow(Fork(Try(body=slow.bind(), finally_=tidy.bind()), quick.bind(), join="wait_any"), id="race-finally")
+    name = expr("instance")
+    guarded = Try(body=slow.bind(instance=name), finally_=tidy.bind(instance=name))
+    return Workflow(
+        Fork(guarded, quick.bind(instance=name), join="wait_any"), id="race-finally", inputs={"instance": str}
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +132,7 @@ async def test_the_owner_of_a_losing_step_is_told(cluster: Any) -> None:
 
 async def test_a_losing_step_that_no_worker_has_claimed_never_runs(cluster: Any) -> None:
     node = await cluster.node("a", work=True, activities=ALL)
-    result = (await node.start(race_of_an_unclaimed_step)).result
+    result = (await node.start(race_of_an_unclaimed_step, {"instance": ""})).result
     ended = await node.wait_at_rest(result.instance_id)
     assert ended.outputs["result"] == "quick"
     export = await node.store.export_instance(cluster.tenant, result.instance_id)
@@ -140,6 +149,52 @@ async def test_a_loser_in_a_thread_sees_its_flag_and_counts_as_lost_until_it_ret
         thread_may_end.set()
         while pools.lost:  # noqa: ASYNC110 - a thread counts it down, which no event reports
             await asyncio.sleep(0)
+
+
+CODE = """
+import os, time
+from pathlib import Path
+from holdfast import activity
+
+@activity(cpu=True)
+def burn(mark: str) -> None:
+    made = Path(mark + ".new")
+    made.write_text(str(os.getpid()))
+    made.rename(mark)
+    time.sleep(600)
+"""
+
+
+@activity
+async def after_mark(mark: str) -> str:
+    await asyncio.to_thread(wait_until, Path(mark).exists)
+    return "quick"
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """In a thread: no event reports what another process does."""
+    while not condition():
+        time.sleep(0.01)
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+async def test_the_process_of_a_loser_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "losing_work_for_tests.py").write_text(CODE)
+    monkeypatch.syspath_prepend(tmp_path)
+    burn = importlib.import_module("losing_work_for_tests").burn
+    mark = str(tmp_path / "mark")
+    root = Fork(burn.bind(mark=mark), after_mark.bind(mark=mark), join="wait_any")
+    async with MemoryNode(clock=VirtualClock(jump=False), activities=[burn, after_mark]) as memory:
+        await memory.runtime.start(Workflow(root, id="race-process"), instance_id="i")
+        assert (await memory.runtime.wait_at_rest("i")).status is Status.FINISHED
+        await asyncio.to_thread(wait_until, lambda: is_gone(int(Path(mark).read_text())))
 
 
 async def test_the_finally_part_of_a_loser_waits_for_its_end(cluster: Any) -> None:
@@ -162,5 +217,5 @@ async def started(node: Any, workflow: Any) -> str:
     """Start a race whose loser stops when it has begun."""
     identity = f"{node.tenant}-race"
     stage.stops[identity].add("slow")
-    await node.start(workflow, instance_id=identity)
+    await node.start(workflow, {"instance": identity}, instance_id=identity)
     return identity

@@ -103,3 +103,41 @@ class EffectContract(ContractBase):
     async def _recorded(self, store: Store, *rows: EffectRow) -> None:
         row = instance("i", tenant=rows[0].tenant)
         await committed(store, commit_of(row, effects_added=tuple(rows)))
+
+    async def test_a_cancel_drops_effects_of_any_owner(self, store: Store, tenant: str) -> None:
+        rows = (effect(tenant, "i", 1, owner=Owner("n1", 1)), effect(tenant, "i", 2))
+        await committed(store, commit_of(instance("i", tenant=tenant), effects_added=rows))
+
+        await committed(store, commit_of(instance("i", 2, tenant=tenant), effects_dropped=(1, 2, 3)))
+
+        assert list(await store.effects_of(tenant, "i")) == []
+
+    async def test_a_canceled_effect_keeps_its_row_until_its_end(self, store: Store, tenant: str) -> None:
+        """M1: owner and attempt stay, a takeover is still possible, and the commit of the end consumes the row."""
+        rows = tuple(effect(tenant, "i", number, owner=Owner("n1", 1)) for number in (1, 2, 3))
+        other = effect(tenant, "j", 1)
+        await committed(store, commit_of(instance("i", tenant=tenant), effects_added=rows))
+        await committed(store, commit_of(instance("j", tenant=tenant), effects_added=(other,)))
+
+        await committed(
+            store,
+            commit_of(
+                instance("i", 2, tenant=tenant),
+                effects_consumed=(rows[2].ref,),
+                effects_canceled=(1, 2, 9),
+                effects_added=(effect(tenant, "i", 4),),
+            ),
+            commit_of(instance("j", 2, tenant=tenant), effects_canceled=(1,)),
+        )
+
+        found = await store.effects_of(tenant, "i")
+        assert [(row.ref, row.canceled) for row in found] == [
+            (rows[0].ref, True), (rows[1].ref, True), (EffectRef(4, 1, NO_OWNER), False),
+        ]  # fmt: skip
+        assert [row.canceled for row in await store.effects_of(tenant, "j")] == [True]
+        moved = await store.move_effect(tenant, "i", rows[0].ref, EffectRef(1, 2, Owner("n2", 1)))
+        assert moved is not None
+        assert moved.canceled
+        ends = (moved.ref, rows[1].ref)
+        await committed(store, commit_of(instance("i", 3, tenant=tenant), effects_consumed=ends))
+        assert [row.execution for row in await store.effects_of(tenant, "i")] == [4]
