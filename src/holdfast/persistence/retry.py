@@ -48,14 +48,22 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
 DEFAULT_POLICY = RetryPolicy()
 
 
+def _unexplained(error: Exception) -> None:
+    """No cause is known."""
+
+
 async def retrying(
     operation: Callable[[], Awaitable[T]],
     *,
     transient: TransientErrors,
     policy: RetryPolicy = DEFAULT_POLICY,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    explain: Callable[[Exception], str | None] = _unexplained,
 ) -> T:
-    """Retry transient errors up to `retries` times, then raise `StoreUnavailable`. Other errors are raised at once."""
+    """Retry transient errors up to `retries` times, then raise `StoreUnavailable`. Other errors are raised at once.
+
+    `explain` returns the message for a known cause.
+    """
     for attempt in range(policy.retries):
         try:
             return await operation()
@@ -71,6 +79,7 @@ async def retrying(
         if not transient.is_transient(error):
             raise
         raise StoreUnavailable(
-            f"The database call failed {policy.retries + 1} times ({type(error).__name__}: {error}). "
+            explain(error)
+            or f"The database call failed {policy.retries + 1} times ({type(error).__name__}: {error}). "
             "Check that the database runs and can be reached, and that no transaction holds locks for long, then try again."
         ) from error

@@ -80,3 +80,16 @@ def test_users_extend_transient_errors() -> None:
     assert extended.is_transient(ConnectionResetError())
     assert not extended.is_transient(ValueError())
     assert not DEFAULT_TRANSIENT.is_transient(KeyError())
+
+
+async def test_a_known_cause_is_explained() -> None:
+    async def operation() -> None:
+        raise ConnectionError("lost")
+
+    with pytest.raises(StoreUnavailable, match=r"^The cable is loose: lost$"):
+        await retrying(
+            operation,
+            transient=DEFAULT_TRANSIENT,
+            policy=RetryPolicy(retries=0),
+            explain=lambda error: f"The cable is loose: {error}",
+        )

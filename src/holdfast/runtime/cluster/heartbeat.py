@@ -73,7 +73,8 @@ class Heartbeat:
 
     def start(self) -> None:
         loop = asyncio.get_running_loop()
-        self._liveness.renewed_at = self._loop_turned = time.monotonic()
+        self._liveness.begin()
+        self._loop_turned = time.monotonic()
         self._turns.start()
         if self._second_handle is None:
             self._beats.start()
@@ -133,7 +134,7 @@ class Heartbeat:
                 logger.error("another process runs as node %s; this process stops its effects", self._membership.name)
                 running.cancel_lost(running.attempts(), [])
             return
-        liveness.renewed_at = renewed_at
+        liveness.renew(renewed_at)
         self._log.answered()
         attempts = running.attempts()
         if attempts:
@@ -176,7 +177,7 @@ class Heartbeat:
             return True
         renewed = await store.beat(self._membership.owner, self._liveness.state)
         if renewed:
-            self._liveness.renewed_at = begun  # At once: the loop may be busy and is notified later.
+            self._liveness.renew(begun)  # At once: the loop may be busy and is notified later.
             await follow_store(self._clock, store)
         asyncio.run_coroutine_threadsafe(self._notify(begun if renewed else None), loop)
         return renewed

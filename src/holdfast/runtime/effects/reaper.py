@@ -16,9 +16,9 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from holdfast import telemetry
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StoreUnavailable
 from holdfast.execution.record import EffectFailure
-from holdfast.model.cluster import NodeState
+from holdfast.model.cluster import NodeRow, NodeState
 from holdfast.model.instance import LOST
 from holdfast.model.node_details import read_details
 from holdfast.model.policy import OnLost
@@ -127,7 +127,8 @@ class Reaper:
         if not self._liveness.may_start_effects:
             return 0
         now = await self._store.now()
-        await self._notice_deaths(now)
+        nodes = await self._store.list_nodes()
+        self._notice_deaths([node for node in nodes if not self._liveness.may_renew(node, now)], now)
         self._sweeps += 1
         if self._sweeps % FORGET_NODES_EVERY == 0:
             await self._store.forget_nodes(now - FORGET_NODES_AFTER)
@@ -136,9 +137,9 @@ class Reaper:
             taken += await self._take_lost(tenant) + await self._take_waiting(tenant, now)
         return taken + await self._restart_own()
 
-    async def _notice_deaths(self, now: datetime) -> None:
+    def _notice_deaths(self, nodes: Sequence[NodeRow], now: datetime) -> None:
         """Be in quarantine for a minute after the death of a node that served the same tenants (rule H15)."""
-        for other in await self._store.list_nodes():
+        for other in nodes:
             gone = other.heartbeat + other.time_to_live
             died = other.state is not NodeState.LEFT and gone <= now < gone + QUARANTINE_TIME
             if died and other.id != self._membership.name:
@@ -150,13 +151,24 @@ class Reaper:
         """Page by page, as long as rows are taken over."""
         taken, pages = 0, self._lost_pages[tenant]
         while True:
-            lost = await pages.next(lambda after: self._store.lost_effects(tenant, PAGE, after))
+            page = await pages.next(lambda after: self._store.lost_effects(tenant, PAGE, after))
+            lost = await self._without_returning(page) if page else []
             suspects = [row for row in lost if row.attempt > 1 and not row.queue]
             moved = sum(map(bool, await self._each([row for row in lost if row not in suspects], self.take)))
             moved += await self._take_suspects(suspects)
             taken += moved
-            if len(lost) < PAGE or not moved or not self._liveness.may_start_effects:
+            if len(page) < PAGE or not moved or not self._liveness.may_start_effects:
                 return taken
+
+    async def _without_returning(self, page: Sequence[EffectRow]) -> list[EffectRow]:
+        """Effects of nodes that died. A node that may be about to renew its lease keeps its effects, and so does this node.
+
+        The nodes are read after the effects: an outage between the two reads must not make a living node look dead.
+        """
+        now = await self._store.now()
+        keeping = {node.owner for node in await self._store.list_nodes() if self._liveness.may_renew(node, now)}
+        keeping.add(self._membership.owner)
+        return [row for row in page if row.owner not in keeping] if self._liveness.may_start_effects else []
 
     async def _take_waiting(self, tenant: str, now: datetime) -> int:
         """Effects without an owner: inline ones were given back by a stopped node or imported; steps may need resending."""
@@ -275,12 +287,12 @@ class Reaper:
         # A step returns to its queue: not every node serves it.
         to_queue = bool(row.queue) and row.on_lost != OnLost.FAIL and was_lost and not row.canceled
         owner = NO_OWNER if to_queue else self._membership.owner
-        new = EffectRef(row.execution, row.attempt + was_lost, owner)
+        new, contact = EffectRef(row.execution, row.attempt + was_lost, owner), self._liveness.contact_since
         if not to_queue:  # A node that lacks the code leaves the effect to others (rule H10).
             await self._reader.plan(row.tenant, (await self._reader.row(key)).content)
         self._in_hand.hold(key)  # No lane knows of the effect yet.
         try:
-            moved = await self._store.move_effect(row.tenant, row.instance_id, row.ref, new)
+            moved = await self._move(row, new) if contact == self._liveness.contact_since else None
             if moved is None:
                 return False
             if was_lost:
@@ -298,6 +310,14 @@ class Reaper:
         finally:
             self._in_hand.release(key)
         return True
+
+    async def _move(self, row: EffectRow, new: EffectRef) -> EffectRow | None:
+        """Change the owner while the lease of this node lasts: after an outage, the old owner may be alive."""
+        try:
+            async with asyncio.timeout(max(0.0, self._liveness.seconds_left)):
+                return await self._store.move_effect(row.tenant, row.instance_id, row.ref, new)
+        except TimeoutError:
+            raise StoreUnavailable("The store did not answer while the lease of this node lasted.") from None
 
     async def _continue(self, row: EffectRow, moved: EffectRow, *, to_queue: bool) -> None:
         if moved.canceled:

@@ -13,6 +13,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import TypeVar
 
 from holdfast.errors import StoreClosed
@@ -24,7 +25,7 @@ from holdfast.persistence.sql.commit_grouping import SAME_VERSIONS
 from holdfast.persistence.sql.group_commit import GroupCommit
 from holdfast.persistence.sql.mysql.address import MysqlAddress
 from holdfast.persistence.sql.mysql.change_poll import ChangePoll, count_changes
-from holdfast.persistence.sql.mysql.errors import DEADLOCK, DUPLICATE, MysqlError, code_of, explained
+from holdfast.persistence.sql.mysql.errors import DEADLOCK, DUPLICATE, MysqlError, code_of, explained, read_only
 from holdfast.persistence.sql.mysql.migrate import check_schema, migrate
 from holdfast.persistence.sql.mysql.pool import Pool
 from holdfast.persistence.sql.mysql.session import ConnectionUse, Session
@@ -164,7 +165,12 @@ class MysqlDriver:
 
     async def _retried(self, operation: Callable[[], Awaitable[T]]) -> T:
         try:
-            return await retrying(operation, transient=self._transient, policy=self._policy)
+            return await retrying(
+                operation,
+                transient=self._transient,
+                policy=self._policy,
+                explain=partial(read_only, address=self.address),
+            )
         except MysqlError as error:
             raise explained(error, self.address) from error
 

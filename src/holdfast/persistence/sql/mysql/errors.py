@@ -67,6 +67,16 @@ def row_too_large(size: int, limit: int) -> StoreError:
     )
 
 
+def read_only(error: BaseException, address: MysqlAddress) -> str | None:
+    """The message for a server that refuses writes; None for another error."""
+    if not isinstance(error, MysqlError) or code_of(error) not in _READ_ONLY:
+        return None
+    return (
+        f"The server at {address.place} is read-only ({_text(error)}); nothing was written. It is a replica, or read_only is "
+        "on. Use the address of the primary, or switch it off: SET GLOBAL read_only = OFF"
+    )
+
+
 def explained(error: BaseException, address: MysqlAddress) -> StoreError:
     """A store error whose message names the remedy."""
     code, user, database = code_of(error), address.user, address.database
@@ -100,6 +110,8 @@ def explained(error: BaseException, address: MysqlAddress) -> StoreError:
         return StoreUnavailable(f"The server has no space left ({_text(error)}). Free some space; nothing was written.")
     if code in _TOO_LONG:
         return StoreError(f"A value does not fit its column ({_text(error)}). Shorten it; nothing was written.")
+    if text := read_only(error, address):
+        return StoreUnavailable(text)
     if isinstance(error, MysqlError) and code in _TRANSIENT:
         return StoreUnavailable(f"The server at {address.place} failed temporarily ({_text(error)}). Try again.")
     if code == DUPLICATE:

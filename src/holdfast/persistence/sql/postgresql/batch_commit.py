@@ -6,7 +6,8 @@ because a burst that was committed is found by its id (rule M3).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome
 from holdfast.persistence import faultpoints
@@ -17,6 +18,7 @@ from holdfast.persistence.sql.postgresql.connection import (
     is_poison,
     is_refused_guard,
     is_there_already,
+    read_only,
 )
 from holdfast.persistence.sql.postgresql.fallback_commit import FallbackCommitter, failed
 from holdfast.persistence.sql.postgresql.pool import Pool, in_transaction, roll_back
@@ -59,7 +61,11 @@ class Committer:
                 await self._write(connection, _without_outcome(batch, outcomes), outcomes)
             return await self._complete(batch, outcomes)
 
-        return await retrying(attempt, transient=self._transient, policy=self._policy)
+        return await self._retried(attempt)
+
+    async def _retried(self, attempt: Callable[[], Awaitable[list[CommitOutcome]]]) -> list[CommitOutcome]:
+        explain = partial(read_only, url=self._url)
+        return await retrying(attempt, transient=self._transient, policy=self._policy, explain=explain)
 
     async def commit_claimed(self, connection: Connection, batch: Sequence[Commit]) -> list[CommitOutcome]:
         """Commit in the open transaction of a claim, and end that transaction. After an error, commit without the claim:
@@ -78,7 +84,7 @@ class Committer:
             await roll_back(connection)
             return await self.commit(batch)
         _mark_written(placed, done, outcomes)
-        return await retrying(lambda: self._complete(batch, outcomes), transient=self._transient, policy=self._policy)
+        return await self._retried(lambda: self._complete(batch, outcomes))
 
     async def _write(self, connection: Connection, batch: _Placed, outcomes: _Outcomes) -> None:
         """Write a batch with one statement. If the database refuses it, bisect until the refused commit is alone."""

@@ -99,21 +99,54 @@ async def connect(url: str, settings: dict[str, str], *, limited: bool = True) -
 async def _connect(url: str, settings: dict[str, str], reply_timeout: float | None) -> Connection:
     connection: Connection = await asyncpg.connect(
         url,
-        server_settings={"application_name": _APPLICATION_NAME, **settings},
+        server_settings={"application_name": _APPLICATION_NAME},
         statement_cache_size=_STATEMENT_CACHE,
         max_cacheable_statement_size=0,
         max_cached_statement_lifetime=0,
         timeout=_CONNECT_TIMEOUT,
         command_timeout=reply_timeout,
     )
+    try:
+        # Not as startup parameters: most poolers refuse those that they do not know.
+        await connection.execute("; ".join(f"set {name} = '{value}'" for name, value in settings.items()))
+    except BaseException:
+        connection.terminate()
+        raise
     return connection
 
 
+async def refuse_shared_sessions(connection: Connection, url: str) -> None:
+    """Raise if a pooler gives one session to several clients (PgBouncer with pool_mode = transaction or statement)."""
+    pid = await _server_pid(connection)
+    if pid == connection.get_server_pid():
+        return  # No pooler.
+    other = await connect(url, ORDINARY)
+    try:
+        shared = await _server_pid(other) == await _server_pid(connection)
+    finally:
+        other.terminate()
+    if shared or pid != await _server_pid(connection):
+        raise shared_session(url)
+
+
+async def _server_pid(connection: Connection) -> int:
+    """The process of the server, which differs from the one that a pooler reports."""
+    pid: int = (await connection.fetch("select pg_backend_pid()"))[0][0]
+    return pid
+
+
+def shared_session(url: str) -> StoreMisconfigured:
+    return StoreMisconfigured(
+        f"The pooler at {address(url)} shares sessions between clients (PgBouncer: pool_mode = transaction). Holdfast needs "
+        "its own sessions for prepared statements, locks and notifications. Set pool_mode = session for this database, or "
+        "use the address of PostgreSQL itself: Holdfast keeps few connections and reuses them."
+    )
+
+
 def address(url: str) -> str:
-    """The URL without the password."""
+    """The URL without the password. It may name several hosts."""
     parts = urlsplit(url)
-    where = parts.hostname or "localhost"
-    return f"{where}:{parts.port}{parts.path}" if parts.port else f"{where}{parts.path}"
+    return f"{parts.netloc.rpartition('@')[2] or 'localhost'}{parts.path}"
 
 
 def is_poison(error: BaseException) -> bool:
@@ -169,6 +202,17 @@ _TRANSIENT = (
 """`InternalClientError`: the server closed the connection, and the driver has not noticed yet."""
 
 
+def read_only(error: BaseException, url: str) -> str | None:
+    """The message for a server that refuses writes; None for another error."""
+    if not isinstance(error, asyncpg.exceptions.ReadOnlySQLTransactionError):
+        return None
+    return (
+        f"PostgreSQL at {address(url)} is read-only ({error}); nothing was written. It is a standby, or "
+        "default_transaction_read_only is on. Use the address of the primary, or name all servers: "
+        "postgresql://host1,host2/database?target_session_attrs=read-write"
+    )
+
+
 def explained(error: BaseException, url: str) -> PersistenceError:
     """A store error whose message names the remedy."""
     where, user = address(url), unquote(urlsplit(url).username or "")
@@ -192,6 +236,10 @@ def explained(error: BaseException, url: str) -> PersistenceError:
             return UnstorableText("\0", "text")
         case kinds.DiskFullError():
             return StoreUnavailable(f"The disk of PostgreSQL at {where} is full. Free some space; nothing was written.")
+        case kinds.ReadOnlySQLTransactionError():
+            return StoreUnavailable(str(read_only(error, url)))
+        case kinds.InvalidSQLStatementNameError() | kinds.DuplicatePreparedStatementError():
+            return shared_session(url)
         case kinds.TooManyConnectionsError():
             return StoreUnavailable(
                 f"PostgreSQL at {where} has no connection left. Raise max_connections or stop idle clients."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, TypeVar
 
 from holdfast.model.commit import Commit, CommitOutcome
@@ -23,6 +24,8 @@ from holdfast.persistence.sql.postgresql.connection import (
     breaks_connection,
     connect,
     explained,
+    read_only,
+    refuse_shared_sessions,
     run,
 )
 from holdfast.persistence.sql.postgresql.fallback_commit import SNAPSHOT, FallbackCommitter
@@ -70,6 +73,7 @@ class PostgresDriver:
         connection = await self._retried(self._connect_without_timeout)
         try:
             check_server(connection)
+            await refuse_shared_sessions(connection, self._url)
             if migrating:
                 await migrate(connection)
             await check_schema(connection)
@@ -186,6 +190,8 @@ class PostgresDriver:
 
     async def _retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
         try:
-            return await retrying(attempt, transient=self._transient, policy=self._policy)
+            return await retrying(
+                attempt, transient=self._transient, policy=self._policy, explain=partial(read_only, url=self._url)
+            )
         except DATABASE_ERRORS as error:
             raise explained(error, self._url) from error

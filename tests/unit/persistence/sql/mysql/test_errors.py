@@ -46,6 +46,8 @@ def test_the_code_is_the_number_of_the_server() -> None:
 @pytest.mark.parametrize(
     ("code", "kind", "remedy"),
     [
+        (1290, StoreUnavailable, "is read-only"),
+        (1836, StoreUnavailable, "Use the address of the primary"),
         (1045, StoreMisconfigured, "user 'app'"),
         (1142, StoreMisconfigured, "GRANT ALL ON `orders`"),
         (1049, StoreMisconfigured, "CREATE DATABASE `orders`"),

@@ -13,7 +13,7 @@ from holdfast.errors import SchemaMismatch, StoreError, StoreMisconfigured, Stor
 from holdfast.persistence import store_from_url
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.postgresql import PostgresStore
-from holdfast.persistence.sql.postgresql.connection import PostgresTransient, explained, is_poison
+from holdfast.persistence.sql.postgresql.connection import PostgresTransient, address, explained, is_poison
 
 URL = "postgresql://ann:s3cret@db.example:5433/shop"
 AT_ONCE = RetryPolicy(delay=timedelta(0))
@@ -25,6 +25,21 @@ def test_an_address_becomes_a_store(scheme: str) -> None:
 
     assert isinstance(store, PostgresStore)
     assert store.name == "postgresql"
+
+
+def test_an_address_may_name_several_hosts() -> None:
+    store = store_from_url("postgresql://ann@one:5432,two:5433,three/shop?target_session_attrs=read-write")
+
+    assert isinstance(store, PostgresStore)
+    assert address("postgresql://ann:s3cret@one:5432,two:5433/shop") == "one:5432,two:5433/shop"
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://one:5432,two:port/shop", "postgresql://one,/shop", "postgresql://a,b:0/shop"]
+)
+def test_an_invalid_host_among_several_names_the_remedy(url: str) -> None:
+    with pytest.raises(StoreMisconfigured, match=r"host1:5432,host2:5432/database\?target_session_attrs=read-write"):
+        store_from_url(url)
 
 
 @pytest.mark.parametrize("url", ["postgresql://db.example", "postgresql://db.example/", "postgresql://host:port/shop"])
@@ -50,6 +65,8 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
         (asyncpg.InvalidCatalogNameError("x"), StoreMisconfigured, "no database 'shop'. Create it: createdb shop"),
         (asyncpg.InsufficientPrivilegeError("denied"), StoreMisconfigured, "grant usage, create on schema"),
         (asyncpg.UndefinedTableError("x"), SchemaMismatch, "Run: holdfast migrate"),
+        (asyncpg.ReadOnlySQLTransactionError("x"), StoreUnavailable, "is read-only"),
+        (asyncpg.InvalidSQLStatementNameError("x"), StoreMisconfigured, "pool_mode = session"),
         (asyncpg.DiskFullError("x"), StoreUnavailable, "Free some space"),
         (asyncpg.TooManyConnectionsError("x"), StoreUnavailable, "max_connections"),
         (asyncpg.CannotConnectNowError("starting up"), StoreUnavailable, "Check that it runs"),
