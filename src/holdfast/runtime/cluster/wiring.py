@@ -111,6 +111,7 @@ class Components:
         self.reaper = Reaper(
             self.store,
             options.tenants,
+            options.stored_queues,
             self.membership,
             self.liveness,
             self.intake,
@@ -121,6 +122,7 @@ class Components:
             self.launcher,
             receipts,
             poison,
+            self.plans.obstacles,
             self.log,
             options.sweep_every,
         )
@@ -141,6 +143,7 @@ class Components:
             self.letters,
             declinations,
             counts,
+            self.plans.obstacles,
             self.log,
         )
         self.router = StimulusRouter(
