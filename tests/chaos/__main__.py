@@ -23,6 +23,7 @@ from typing import Any
 from holdfast import __version__
 from tests.chaos.cluster import cluster_row
 from tests.chaos.deaths import deaths_row
+from tests.chaos.deploys import deploys_row
 from tests.chaos.matrix import matrix_row
 from tests.chaos.served import server_row
 from tests.chaos.stores import LONG, store_row
@@ -40,10 +41,17 @@ PARTS: dict[str, Part] = {
     **{store: partial(store_row, store) for store in LONG},
     "server": server_row,
     "deaths": deaths_row,
+    "deploys": deploys_row,
     "cluster": partial(cluster_row, 2_000, 60),
     "matrix": matrix_row,
 }
-SERVICES = {"postgresql": "postgres", "server": "postgres", "deaths": "postgres", "cluster": "rabbitmq"}
+SERVICES = {
+    "postgresql": "postgres",
+    "server": "postgres",
+    "deaths": "postgres",
+    "deploys": "postgres",
+    "cluster": "rabbitmq",
+}
 """The service that a part cannot do without, where it has another name."""
 
 
