@@ -73,6 +73,8 @@ class Registry(Struct, frozen=True, kw_only=True):
     middleware: tuple[MiddlewarePlacement, ...] = ()
     services: Mapping[type, Any] = {}
     value_types: tuple[type, ...] = ()
+    value_aliases: Mapping[str, type] = {}
+    """Classes by further names that stored data may have for them."""
     commit_strategies: Mapping[str, CommitRule] = {}
     incident_strategies: Mapping[str, IncidentRule] = {}
     activation_strategies: Mapping[str, ActivationRule] = {}
@@ -174,6 +176,9 @@ class Registrar:
         for value_type in types:
             self._claim("value type", default_name(value_type), value_type)
 
+    def value_alias(self, name: str, value_type: type) -> None:
+        self._claim("value type alias", name, value_type)
+
     def commit_strategy(self, name: str, strategy: CommitRule) -> None:
         self._claim("commit strategy", name, strategy)
 
@@ -225,6 +230,7 @@ class Registrar:
             middleware=tuple(self._table("middleware").values()),
             services=self._table("service"),
             value_types=tuple(self._table("value type").values()),
+            value_aliases=self._table("value type alias"),
             commit_strategies=self._table("commit strategy"),
             incident_strategies=self._table("incident strategy"),
             activation_strategies=self._table("activation strategy"),

@@ -24,6 +24,7 @@ from holdfast import __version__
 from tests.chaos.cancels import cancels_row
 from tests.chaos.cluster import cluster_row
 from tests.chaos.deaths import deaths_row
+from tests.chaos.deploys import deploys_row
 from tests.chaos.matrix import matrix_row
 from tests.chaos.served import server_row
 from tests.chaos.stores import LONG, store_row
@@ -41,6 +42,7 @@ PARTS: dict[str, Part] = {
     **{store: partial(store_row, store) for store in LONG},
     "server": server_row,
     "deaths": deaths_row,
+    "deploys": deploys_row,
     "cluster": partial(cluster_row, 2_000, 60),
     "cancels": partial(cancels_row, 600, 60),
     "matrix": matrix_row,
@@ -49,6 +51,7 @@ SERVICES = {
     "postgresql": "postgres",
     "server": "postgres",
     "deaths": "postgres",
+    "deploys": "postgres",
     "cluster": "rabbitmq",
     "cancels": "postgres",
 }

@@ -68,3 +68,59 @@ def test_two_files(holdfast: Holdfast, folder: Path) -> None:
 
     assert told.returncode == 0, told.stderr
     assert 'options.timeout: nothing → "PT5S"' in told.stdout
+
+
+CLASSES = """
+from dataclasses import dataclass
+
+from holdfast import activity, wait_for, workflow
+
+
+@dataclass
+class Order:
+    name: str
+
+
+@activity
+async def load(name: str) -> Order:
+    return Order(name)
+
+
+@activity
+async def charge(name: str) -> str:
+    return name
+
+
+@workflow
+async def fulfil(name: str) -> str:
+    order = await load(name)
+    await wait_for("approval")
+    return await charge(order.name)
+"""
+FIELD = CLASSES.replace("    name: str\n\n", "    name: str\n    amount: int\n\n").replace(
+    "Order(name)", "Order(name, 1)"
+)
+RENAMED = CLASSES.replace("charge(", "collect(")
+
+
+def test_instances_that_the_code_cannot_continue_are_named(holdfast: Holdfast, folder: Path) -> None:
+    write(folder, CLASSES)
+    holdfast("migrate", *STORE)
+    started = holdfast("run", "orders:fulfil", "--input", '{"name": "7"}', *STORE)
+    assert started.returncode == 0, started.stderr
+    identity = next(line.split()[1] for line in started.stderr.splitlines() if line.startswith("instance "))
+    same = holdfast("diff", "orders:fulfil", *STORE)
+    write(folder, FIELD)
+    field = holdfast("diff", "orders:fulfil", *STORE)
+    write(folder, RENAMED)
+    renamed = holdfast("diff", "orders:fulfil", *STORE)
+    data = json.loads(holdfast("diff", "orders:fulfil", *STORE, "--json").stdout)
+
+    assert "cannot continue" not in same.stdout
+    assert "  the workflow itself has not changed" in field.stdout
+    assert "! 1 live instance cannot continue with this code:" in field.stdout
+    for part in (identity, "variable 'order'", "class 'orders:Order'", "field 'amount'"):
+        assert part in field.stdout
+    assert "! 1 live instance cannot continue with this code:" in renamed.stdout
+    assert "unknown type 'charge'" in renamed.stdout
+    assert [(item["id"], "aliases" in item["reason"]) for item in data["stopped"]] == [(identity, True)]

@@ -31,15 +31,19 @@ def diff(workflow: str, other: str | None, store: str | None, as_json: bool, act
     """Compare a workflow with its current version in a store (the published one, else the latest), or with OTHER.
 
     Live instances keep the version that they started with. Instances on other content than the code are listed with the
-    activities at which they wait.
+    activities at which they wait. Instances that this code cannot continue are listed with the reason: an activity, function
+    or class that is gone, or a class that cannot hold the stored values.
     """
     import asyncio
 
     from holdfast.cli.engines import make_engine
+    from holdfast.cli.references import is_reference
     from holdfast.cli.sources import open_source, runnable
     from holdfast.cli.tables import show_json
 
-    engine = make_engine(activity_modules)
+    # A worker has all code of the module, not only the parts that the workflow uses now.
+    own = [workflow.rpartition(":")[0]] if other is None and is_reference(workflow) else []
+    engine = make_engine(dict.fromkeys((*activity_modules, *own)))
     definition = runnable(open_source(workflow), engine)
     if other is not None:
         comparison = _compared(definition, runnable(open_source(other), engine), f"{workflow} → {other}")
@@ -66,7 +70,10 @@ async def _against_store(engine: Holdfast, url: str | None, definition: Definiti
     store = engine.store(existing(url or engine.settings.store))
     await store.open()
     try:
-        return await _stored(store, definition)
+        comparison = await _stored(store, definition)
+        if comparison["changes"] is not None:
+            comparison["stopped"] = [item async for item in _stopped(engine, store, definition)]
+        return comparison
     finally:
         await store.close()
 
@@ -86,6 +93,22 @@ async def _stored(store: Store, definition: Definition) -> dict[str, Any]:
     comparison["version"] = label.version
     comparison["instances"] = [item async for item in _instances(store, definition)]
     return comparison
+
+
+async def _stopped(engine: Holdfast, store: Store, definition: Definition) -> AsyncIterator[dict[str, Any]]:
+    """Live instances that the code cannot continue: each is loaded as a worker with this code would load it."""
+    from holdfast.errors import HoldfastError
+    from holdfast.model.instance import Status
+    from holdfast.model.listing import InstanceFilter, InstanceQuery
+
+    live = tuple(item.value for item in Status if not item.at_rest)
+    chosen = InstanceFilter(definition_ids=(definition.id,), statuses=live)
+    runtime = engine.runtime_on(store, takes_work=False)
+    for item in (await store.search(InstanceQuery(filter=chosen, limit=_INSTANCES_MAX))).items:
+        try:
+            await runtime.read(item.id)
+        except HoldfastError as error:
+            yield {"id": item.id, "version": item.definition_version, "reason": str(error)}
 
 
 async def _definition(store: Store, content: str) -> Definition:
@@ -139,8 +162,9 @@ def _lines(comparison: dict[str, Any]) -> Iterator[str]:
     changes = comparison["changes"]
     if changes is None:
         return
+    stopped = comparison.get("stopped", [])
     if not any(changes.values()):
-        yield "  no change that affects execution"
+        yield "  the workflow itself has not changed" if stopped else "  no change that affects execution"
     for item in changes["activities"]:
         title = f"  {item['title']}" if item["title"] != item["id"] else ""
         yield f"{_MARKS[item['change']]} {item['id']} ({item['type']}){title}"
@@ -153,11 +177,26 @@ def _lines(comparison: dict[str, Any]) -> Iterator[str]:
             yield f"{_MARKS[item['change']]} {kind[:-1]} {item['name']}"
             yield from _fields(item["fields"])
     yield from _fields(changes["settings"])
+    yield from _stopped_lines(stopped)
     if comparison["instances"]:
         yield f"{len(comparison['instances'])} live instances keep the version that they started with:"
         for item in comparison["instances"]:
             places = ", ".join(_place(place) for place in item["waits_at"]) or "nothing"
             yield f"  {item['id']}  version {item['version']}  {item['status']}, waits at {places}"
+
+
+def _stopped_lines(stopped: list[dict[str, Any]]) -> Iterator[str]:
+    """Instances by reason."""
+    if not stopped:
+        return
+    yield f"! {len(stopped)} live instance{'s' * (len(stopped) != 1)} cannot continue with this code:"
+    by_reason: dict[str, list[str]] = {}
+    for item in stopped:
+        reason = item["reason"].replace(f"instance '{item['id']}'", "the instance")
+        by_reason.setdefault(reason, []).append(item["id"])
+    for reason, names in by_reason.items():
+        yield f"  {', '.join(names)}"
+        yield f"    {reason}"
 
 
 def _place(place: dict[str, Any]) -> str:

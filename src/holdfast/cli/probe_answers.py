@@ -15,7 +15,7 @@ from holdfast.cli.failures import BadInput
 from holdfast.cli.probe_server import Answers, Probe, ProbeRequest, Reply
 from holdfast.cli.sockets import listen
 from holdfast.engine.worker import Worker
-from holdfast.management.health import why_unready
+from holdfast.management.health import missing_code_warnings, why_unready
 
 if TYPE_CHECKING:
     from holdfast.management.metrics import Metrics
@@ -70,7 +70,8 @@ def _answers(worker: Worker, metrics: Metrics | None) -> Answers:
         return _health([])
 
     async def ready(_: ProbeRequest) -> Reply:
-        return _health(await _why_unready(worker))
+        reasons = await _why_unready(worker)
+        return _health(reasons, [] if reasons else await missing_code_warnings(worker.runtimes))
 
     async def figures(request: ProbeRequest) -> Reply:
         if metrics is None:
@@ -94,8 +95,9 @@ async def _why_unready(worker: Worker) -> list[str]:
     return reasons
 
 
-def _health(reasons: list[str]) -> Reply:
+def _health(reasons: list[str], warnings: Sequence[str] = ()) -> Reply:
     """Same format as the server's `Health`."""
-    body = {"status": "unavailable" if reasons else "ok", "version": __version__, "reasons": reasons}
+    status_text = "unavailable" if reasons else "ok"
+    body = {"status": status_text, "version": __version__, "reasons": reasons, "warnings": warnings}
     status = HTTPStatus.SERVICE_UNAVAILABLE if reasons else HTTPStatus.OK
     return Reply(status, msgspec.json.encode(body), "application/json")

@@ -76,7 +76,7 @@ class Holdfast(Parts):
         definitions: Iterable[Any] = (),
         services: Mapping[type, Any] | None = None,
         middleware: Iterable[MiddlewarePlacement] = (),
-        types: Iterable[type] = (),
+        types: Iterable[type] | Mapping[str, type] = (),
         policies: Mapping[str, EndpointPolicy] | None = None,
         clock: Clock | None = None,
         entry_points: bool = True,

@@ -187,4 +187,7 @@ class Library:
         classes = [*self.registry.value_types, *self._own_types]
         for activity_type in self._types.values():
             classes.extend(getattr(activity_type, "value_types", ()))
-        return TypeRegistry().including(*classes)
+        found = TypeRegistry().including(*classes, *self.registry.value_aliases.values())
+        for name, cls in self.registry.value_aliases.items():
+            found.register(cls, aliases=(name,))
+        return found

@@ -55,16 +55,21 @@ class GivenPlugin:
         activities: Iterable[Any],
         services: Mapping[type, Any],
         middleware: Iterable[MiddlewarePlacement],
-        types: Iterable[type],
+        types: Iterable[type] | Mapping[str, type],
         policies: Mapping[str, EndpointPolicy],
     ) -> None:
-        self.given = tuple(activities), dict(services), tuple(middleware), tuple(types)
+        self.aliases = dict(types) if isinstance(types, Mapping) else {}
+        """Classes by the name that stored data has for them."""
+        classes = tuple(dict.fromkeys(self.aliases.values())) if isinstance(types, Mapping) else tuple(types)
+        self.given = tuple(activities), dict(services), tuple(middleware), classes
         self.policies = dict(policies)
 
     def register(self, registration: Registration) -> None:
         activities, services, middleware, types = self.given
         registration.activity(*activities)
         registration.value_type(*types)
+        for name, value_type in self.aliases.items():
+            registration.value_alias(name, value_type)
         for service_type, instance in services.items():
             registration.service(service_type, instance)
         for placement in middleware:

@@ -39,6 +39,8 @@
     │   │   └── PlaceTaken              another instance holds the only slot of the activation strategy
     │   ├── MigrationRefused            the target version cannot continue the open work of the instance
     │   ├── InvalidState                a state document that cannot be continued
+    │   │   ├── UnreadableValue         a stored value of a class that this code cannot rebuild
+    │   │   └── StateUnreadable         a state or payload that the code of this process cannot read
     │   └── NoResult                    the workflow has no result (yet)
     │       └── InstanceFaulted         the workflow failed; the first incident has the details
     ├── TaskError                       an operation on a human task that was refused
@@ -147,6 +149,8 @@ from holdfast.errors.execution import (
     PureActivityWaited,
     ScheduleNotFound,
     StateNotKept,
+    StateUnreadable,
+    UnreadableValue,
     VariableNotFound,
     WrongResult,
     WrongType,
@@ -247,6 +251,7 @@ __all__ = [
     "ServerUnavailable",
     "SettingsError",
     "StateNotKept",
+    "StateUnreadable",
     "StoreClosed",
     "StoreError",
     "StoreMisconfigured",
@@ -265,6 +270,7 @@ __all__ = [
     "UnknownLanguage",
     "UnknownValueType",
     "UnreadableTicket",
+    "UnreadableValue",
     "UnstorableText",
     "ValueRefused",
     "VariableNotFound",

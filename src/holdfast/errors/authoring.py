@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 class DefinitionError(HoldfastError):
     """A definition that cannot run."""
 
+    content: str = ""
+    """The content hash of a stored version that cannot run in this process; empty if the error is about something else."""
+
 
 def _listed(problems: Sequence[Problem]) -> str:
     return "\n".join(f"  {problem}" for problem in problems)
@@ -89,7 +92,7 @@ class UnknownValueType(HoldfastError):
         self.type_name = type_name
         super().__init__(
             f"Stored data holds a value of type '{type_name}', which is not registered here. "
-            "Register the class under that name: Holdfast(types=[…]) or a plugin."
+            f"Register a class under that name: Holdfast(types={{'{type_name}': NewClass}}), or deploy the module that has it."
         )
 
 

@@ -21,25 +21,59 @@ class DefinitionNotFound(DefinitionError, LookupError):
 
 
 class CodeMissing(DefinitionError):
-    """The code of a workflow of functions is not loaded in this process, or no longer matches stored versions (`changed`)."""
+    """The code of a workflow is not loaded in this process, or no longer matches stored versions (`changed`)."""
 
-    def __init__(self, definition_id: str, reason: str, module: str | None = None, *, changed: bool = False) -> None:
+    def __init__(
+        self,
+        definition_id: str,
+        reason: str,
+        module: str | None = None,
+        *,
+        changed: bool = False,
+        is_loaded: bool = False,
+        content: str = "",
+    ) -> None:
+        """`is_loaded`: the module of the workflow is imported here, so only parts of its code are missing."""
         self.definition_id = definition_id
+        self.reason = reason
         self.module = module
         self.changed = changed
-        what = "has changed and no longer matches a stored version" if changed else "is not loaded in this process"
-        remedy = (
-            f"Start the process with the module that defines it: --activities {module or 'MODULE'} (for serve, worker "
-            "and commands on a store), or Holdfast(workflows=[…])."
-        )
-        if module == "__main__" or "__main__" in reason:
-            remedy = "It is defined in a script that was run. Move it to a module that every process imports."
+        self.is_loaded = is_loaded
+        self.content = content
+        what = "is not loaded in this process"
+        if is_loaded:
+            what = "is loaded in this process, but it lacks parts that a stored version uses"
         if changed:
-            remedy = (
-                "Keep its old inputs and give new inputs a default until its instances have ended, or give the new "
-                "activity another name."
-            )
-        super().__init__(f"The code of '{definition_id}' {what} ({reason}). {remedy}")
+            what = "has changed and no longer matches a stored version"
+        self.remedy = _remedy(module, reason, changed=changed, is_loaded=is_loaded)
+        self.summary = f"The code of '{definition_id}' {what} ({reason})."
+        """The message without the remedy."""
+        super().__init__(f"{self.summary} {self.remedy}")
+
+
+def _remedy(module: str | None, reason: str, *, changed: bool, is_loaded: bool) -> str:
+    if changed:
+        return (
+            "Keep its old inputs and give new inputs a default until its instances have ended, or give the new activity "
+            "another name."
+        )
+    if module == "__main__" or "__main__" in reason:
+        return "It is defined in a script that was run. Move it to a module that every process imports."
+    if module is None:
+        return (
+            "Load the module or plugin that has the missing names (--activities MODULE), keep an old name as an alias "
+            "(@activity(aliases=['old_name'])), or migrate the instances."
+        )
+    if is_loaded:
+        return (
+            "Register what is missing (Holdfast(activities=[…], workflows=[…])) or put it back; or keep the old name: "
+            "@activity(aliases=['old_name']), old_name = new_name for a function, "
+            "Holdfast(types={'module:OldName': NewName}) for a class; or migrate the instances."
+        )
+    return (
+        f"Start the process with the module that defines it: --activities {module or 'MODULE'} (for serve, worker and "
+        "commands on a store), or Holdfast(workflows=[…])."
+    )
 
 
 class DefinitionNotPublished(DefinitionError):

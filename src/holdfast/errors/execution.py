@@ -195,6 +195,49 @@ class InvalidState(ExecutionError):
     """A state document that cannot be continued."""
 
 
+UNREADABLE_REMEDY = (
+    "Deploy code that can read it: give new fields a default, keep the old class, or register its successor under the stored "
+    "name, Holdfast(types={'module:Name': NewClass}). The work waits and then continues by itself."
+)
+
+
+class UnreadableValue(InvalidState):
+    """A stored value of a class that the code of this process cannot rebuild."""
+
+    def __init__(self, type_name: str, reason: str) -> None:
+        self.type_name = type_name
+        self.reason = reason
+        super().__init__(f"A stored value of type '{type_name}' cannot be decoded: {reason}")
+
+
+class StateUnreadable(InvalidState):
+    """The code of this process cannot read the state of an instance, or a payload for it. Its work is parked (rule H10)."""
+
+    def __init__(
+        self,
+        instance_id: str,
+        reason: str,
+        *,
+        variable: str | None = None,
+        type_name: str | None = None,
+        content: str = "",
+        part: str = "state",
+    ) -> None:
+        """`part` is the unreadable part: the state, or a payload."""
+        self.instance_id = instance_id
+        self.reason = reason
+        self.variable = variable
+        self.type_name = type_name
+        self.content = content
+        """The content hash that the instance pins, if it is known."""
+        self.part = part
+        named = [f"variable '{variable}'"] * bool(variable) + [f"class '{type_name}'"] * bool(type_name)
+        where = f" ({', '.join(named)})" if named else ""
+        super().__init__(
+            f"This code cannot read the {part} of instance {instance_id!r}{where}: {reason.rstrip('.')}. {UNREADABLE_REMEDY}"
+        )
+
+
 class NoResult(ExecutionError):
     """The workflow has no result: it failed, was canceled, is still waiting, or has not started."""
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import ActivityFault, ExpressionError, InputEvaluationFailed, WrongType
+from holdfast.errors import ActivityFault, ExpressionError, InputEvaluationFailed, StateUnreadable, WrongType
 from holdfast.execution.activation import FAULTED, RUNNING, Activation
 from holdfast.execution.cancellation import end_finalizer, forget_bookmarks
 from holdfast.execution.journal import captured, masked
@@ -25,13 +25,27 @@ if TYPE_CHECKING:
     from holdfast.execution.plan import Node
 
 
+CAUSES_MAX = 8
+"""Causes of an error that are looked at: exceptions may be their own cause."""
 LOCAL_QUEUES = (None, "inline")
 
 
 def handle_exception(live: LiveInstance, node: Node, owner: Activation, scope: Scope, error: Exception) -> None:
     """Handle an exception of an operation: find or create the activation of the failed execution, then decide."""
+    raise_unreadable(error)
     activation = _running(node, owner, live) or live.activate(node, owner, scope)
     fault(live, activation, with_input_name(node, error))
+
+
+def raise_unreadable(error: BaseException) -> None:
+    """A stored value that the code of this process cannot read is no fault of an activity: the segment is discarded."""
+    found: BaseException | None = error
+    for _ in range(CAUSES_MAX):
+        if found is None:
+            return
+        if isinstance(found, StateUnreadable):
+            raise found
+        found = found.__cause__
 
 
 def _running(node: Node, owner: Activation, live: LiveInstance) -> Activation | None:
@@ -53,6 +67,7 @@ def with_input_name(node: Node, error: Exception) -> Exception:
 
 def fault(live: LiveInstance, activation: Activation, error: BaseException) -> None:
     """Retry if the policy allows it, else offer the fault to the ancestors, else create an incident."""
+    raise_unreadable(error)
     live.note(JournalEvent.FAULTED, activation, {"type": type_name(error), "message": captured(str(error))})
     if activation.bookmarks:
         forget_bookmarks(live, activation)

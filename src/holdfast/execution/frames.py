@@ -21,7 +21,7 @@ from holdfast.errors import ExpressionSyntax, ValueRefused
 from holdfast.execution.composite import UNSET
 from holdfast.model.module_names import current_name, loaded_module
 from holdfast.model.scope import Scope, Shape
-from holdfast.model.values import decode
+from holdfast.model.values import TypeRegistry, decode
 
 SCOPE, UNBOUND, WATCH = "__scope", "__unset", "__watch"
 """Reserved names inside generated functions; the compiler refuses them in workflows."""
@@ -42,11 +42,20 @@ class FrameShape(Shape):
 
     __slots__ = ("file", "function", "references", "uses", "watched")
 
-    def __init__(self, key: str, *, function: str, file: str, uses: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(
+        self,
+        key: str,
+        *,
+        function: str,
+        file: str,
+        uses: Mapping[str, Mapping[str, Any]],
+        types: TypeRegistry | None = None,
+    ) -> None:
+        """`types` may have classes under names that cannot be imported any more."""
         super().__init__(key)
         self.function = function
         self.file = file
-        self.uses = bind(uses)
+        self.uses = bind(uses, types or TypeRegistry())
         """Globals of the text, by name."""
         self.references = {use["of"]: self.uses[name] for name, use in uses.items() if "of" in use}
         self.watched: list[ReferenceType[Any]] = []
@@ -80,8 +89,8 @@ def resolve(reference: str) -> Any:
     return found
 
 
-def bind(uses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Globals of a stored function: constants by value, all others imported."""
+def bind(uses: Mapping[str, Mapping[str, Any]], types: TypeRegistry) -> dict[str, Any]:
+    """Globals of a stored function: constants by value, all others imported, or a class that is registered under the name."""
     found: dict[str, Any] = {
         "__builtins__": builtins,
         "__name__": "holdfast.code",
@@ -89,8 +98,18 @@ def bind(uses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         UNBOUND_ERROR: UnboundLocalError,
     }
     for name, use in uses.items():
-        found[name] = resolve(use["of"]) if "of" in use else decode(use["value"])
+        found[name] = _used(use["of"], types) if "of" in use else decode(use["value"])
     return found
+
+
+def _used(reference: str, types: TypeRegistry) -> Any:
+    try:
+        return resolve(reference)
+    except MissingReference:
+        registered = types.find(reference)
+        if registered is None:
+            raise
+        return registered
 
 
 # -- compilation -------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import msgspec
 from msgspec.msgpack import Ext
 
 from holdfast.execution.pages import PAGE, pages_of, split_pages, unpack_value
+from holdfast.execution.unreadable import unreadable
 from holdfast.model import values
 from holdfast.model.values import TypeRegistry
 from holdfast.model.values.encoder import TAG
@@ -92,12 +93,20 @@ class LazyValue:
         return joined(self.part, self.stored)
 
     def read(self, types: TypeRegistry) -> Any:
-        return self.data() if self._is_plain() else values.decode(self.data(), types)
+        return self.data() if self._is_plain() else _decoded(self.data(), types)
 
     def _is_plain(self) -> bool:
         if self.part.__class__ is not Ext or _PACKED_TAG in bytes(self.part.data):
             return False
         return not any(_PACKED_TAG in packed for packed in self.stored.values())
+
+
+def _decoded(data: Any, types: TypeRegistry) -> Any:
+    """Raises `StateUnreadable`: a segment that reads such a value is discarded, and no activity faults."""
+    try:
+        return values.decode(data, types)
+    except Exception as error:
+        raise unreadable("", error) from error
 
 
 def lazy_part(part: Any, stored: Mapping[str, bytes]) -> Any:
@@ -142,7 +151,7 @@ class PagedItems:
     def __getitem__(self, index: int) -> Any:
         at, place = divmod(index, PAGE)
         if at != self._at:
-            self._at, self._page = at, values.decode(_unpack(self._pages[at]), self._types)
+            self._at, self._page = at, _decoded(_unpack(self._pages[at]), self._types)
         return self._page[place]
 
 

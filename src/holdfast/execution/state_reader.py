@@ -18,6 +18,7 @@ from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectRequest, Interrupted, argument_of
 from holdfast.execution.state import ActivationState, BookmarkState, EffectState, ScopeState, State
 from holdfast.execution.state_writer import references, slots
+from holdfast.execution.unreadable import VariableUnreadable, unreadable
 from holdfast.model import values
 from holdfast.model.instance import Bookmark, Incident, JournalEvent
 from holdfast.model.scope import Scope, Shape
@@ -36,12 +37,12 @@ def read_instance(
 ) -> LiveInstance:
     """The instance that a state describes.
 
-    Raises `InvalidState` if the state does not fit the plan. `into` is overwritten in place.
+    Raises `StateUnreadable` if the state does not fit the plan or the classes of this process. `into` is overwritten in place.
     """
     try:
         return _Reader(state, plan, now, services, into).live
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise damaged(state.id, error) from error
+    except Exception as error:
+        raise unreadable(state.id, error) from error
 
 
 def damaged(instance_id: Any, error: Exception) -> InvalidState:
@@ -93,8 +94,12 @@ class _Reader:
             scopes.append(scope)
             if found:
                 places = shape.places or places_of(shape)
-                for label, data in found.items():
-                    scope[places[label]] = values.decode(data, types) if type(data) in _CONTAINERS else data
+                label = ""
+                try:
+                    for label, data in found.items():
+                        scope[places[label]] = values.decode(data, types) if type(data) in _CONTAINERS else data
+                except Exception as error:
+                    raise VariableUnreadable(label, error) from error
                 if LazyValue in map(type, found.values()):
                     scope = scopes[-1] = LazyScope(scope, types)
             if item.frame is not None:

@@ -7,6 +7,7 @@ Presentation (positions, titles, descriptions) is ignored, as in the content has
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -110,6 +111,24 @@ _OF_NODE = ("type", "name", "version", "inputs", "outputs", "options")
 _NOT_CONTENT = frozenset({"display_name", "description", "category", "editor"})
 
 
+_TEMPORARY = re.compile(r"__\d+")
+"""Names of temporaries of a compiled function. They are numbered through the function, so an edit renumbers later ones."""
+
+
+def _renumbered(value: Any, numbers: dict[str, str]) -> Any:
+    """The value with its temporaries numbered from 1 in order of appearance, so that only real changes differ."""
+    if isinstance(value, str):
+        return _NAMES.sub(lambda found: numbers.setdefault(found[0], f"__{len(numbers) + 1}"), value)
+    if isinstance(value, dict):
+        return {key: _renumbered(item, numbers) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_renumbered(item, numbers) for item in value]
+    return value
+
+
+_NAMES = re.compile(r"\b__\d+\b")
+
+
 class _Side:
     """One version, indexed for the comparison."""
 
@@ -145,8 +164,10 @@ class _Side:
         written = write_node(msgspec.structs.replace(node, ports={}), with_metadata=False)
         self._take_connections(key, written.pop("connections", ()))
         for item in written.pop("variables", ()):
-            self.variables[(key, item["name"])] = item
-        self.contents[key] = {name: written[name] for name in (*_OF_NODE, *node.extra) if name in written}
+            if not _TEMPORARY.fullmatch(item["name"]):
+                self.variables[(key, item["name"])] = item
+        content = {name: written[name] for name in (*_OF_NODE, *node.extra) if name in written}
+        self.contents[key] = _renumbered(content, {})
         for port, children in node.ports.items():
             if isinstance(children, ActivityNode):
                 self._take(children, f"{key}.{port}")
@@ -159,7 +180,7 @@ class _Side:
 
     def _take_entry(self, key: str, port: str, index: int, entry: PortEntry) -> None:
         data = write_node(ActivityNode(id="", type="", inputs=entry.data)).get("inputs", {})
-        self.contents[key][f"{port}[{index}]"] = data
+        self.contents[key][f"{port}[{index}]"] = _renumbered(data, {})
         for name, child in entry.activities.items():
             self._take(child, f"{key}.{port}[{index}].{name}")
 

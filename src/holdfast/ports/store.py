@@ -154,18 +154,21 @@ class WorkStore(Protocol):
         never hold the same row. Claims of two processes may, but only if the database has no SKIP LOCKED; one of them
         then loses at its commit."""
 
-    async def move_work(self, row: WorkRow, *, attempts: int, due: datetime | None) -> WorkRow | None:
-        """Update attempts and due time and return the new row. Returns None and writes nothing if the stored attempts or
-        due time differ from `row`, or if another process holds the row in a claim; the call does not wait for that claim.
-        Concurrent callers that count an attempt (H15) or defer the row therefore have one winner."""
+    async def move_work(
+        self, row: WorkRow, *, attempts: int, due: datetime | None, content: str | None = None
+    ) -> WorkRow | None:
+        """Update attempts, due time and, if given, content, and return the new row. Returns None and writes nothing if the
+        stored attempts or due time differ from `row`, or if another process holds the row in a claim; the call does not
+        wait for that claim. Concurrent callers that count an attempt (H15) or defer the row therefore have one winner."""
 
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
         """Make rows due later. Deleted rows stay deleted. Rows that another process holds in a claim stay due: the call
         never waits for a claim."""
 
-    async def until_due(self, queues: Sequence[str]) -> timedelta | None:
+    async def until_due(self, queues: Sequence[str], *, lacking: Collection[str] = ()) -> timedelta | None:
         """Time until the next row of these queues is due, by the store's clock. Negative if a row is overdue, None if there
-        is no row. Called before every claim, so it must be very cheap."""
+        is no row. Rows whose `content` is in `lacking` do not count: a claim would leave them out. Called before every
+        claim, so it must be very cheap."""
 
     async def queues_with_work(self) -> Sequence[str]:
         """Names of the queues that have rows, due or not, in order. The cost depends on the number of queues, not of rows."""

@@ -5,7 +5,7 @@ Each look is one cheap query: every commit of the cluster wakes every node, and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 
 from holdfast.ports import Store
@@ -18,15 +18,17 @@ NOTHING = timedelta(0)
 
 
 class QueueWatch:
-    def __init__(self, store: Store, queues: Sequence[str]) -> None:
+    def __init__(self, store: Store, queues: Sequence[str], lacking: Collection[str] = ()) -> None:
+        """`lacking` are the contents that this process cannot run: their rows wait for another process."""
         self._store = store
         self._queues = queues
+        self._lacking = lacking
         self._seen_change = 0
         self._until_due = NOTHING
 
     async def is_due(self) -> bool:
         """Whether a row is due. A node may have claimed the row already."""
-        until_due = await self._store.until_due(self._queues)
+        until_due = await self._store.until_due(self._queues, lacking=self._lacking)
         self._until_due = POLL_INTERVAL if until_due is None else until_due
         return self._until_due <= NOTHING
 

@@ -134,7 +134,7 @@ async def test_a_worker_is_ready_works_drains_and_is_gone(worker: Made, url: str
     assert during["holdfast_process_resident_memory_bytes"] > 0
     assert draining["status"] == "unavailable"
     assert "drain" in draining["reasons"][0]
-    assert alive == (200, {"status": "ok", "version": __version__, "reasons": []})
+    assert alive == (200, {"status": "ok", "version": __version__, "reasons": [], "warnings": []})
     assert still[0] == 200
     with pytest.raises(aiohttp.ClientConnectorError):
         await found.ask("/health/live")

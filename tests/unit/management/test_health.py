@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from holdfast.errors import StoreUnavailable
-from holdfast.management.health import why_unready
+from holdfast.errors import StateUnreadable, StoreUnavailable
+from holdfast.management.health import missing_code_warnings, why_unready
 from holdfast.model.cluster import NodeState
 from tests.support.memory_node import MemoryNode
 
@@ -38,4 +38,22 @@ async def test_a_store_that_does_not_answer_is_the_reason(memory: MemoryNode, mo
 
     (reason,) = await why_unready([memory.runtime])
     assert reason.startswith("The store does not answer")
+    monkeypatch.undo()
+
+
+async def test_work_that_no_worker_can_run_is_a_warning(memory: MemoryNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await missing_code_warnings([memory.runtime]) == []
+    memory.components.plans.obstacles.met("", StateUnreadable("i1", "gone", type_name="shop:Item", content="c1"))
+    await memory.node.missing_code.check()
+
+    (warning,) = await missing_code_warnings([memory.runtime])
+    assert "holdfast doctor" in warning
+    assert "shop:Item" not in warning  # A probe is open to everyone.
+    assert await why_unready([memory.runtime]) == []
+
+    async def away(*_: object) -> None:
+        raise StoreUnavailable("connection refused")
+
+    monkeypatch.setattr(memory.store, "list_records", away)
+    assert await missing_code_warnings([memory.runtime]) == []
     monkeypatch.undo()

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from holdfast.model.definition import ActivityNode, Definition, Expression, Variable
 from holdfast.model.diff import Change, DefinitionDiff, diff_definitions
 from holdfast.model.reader import parse_definition
 
@@ -128,3 +129,20 @@ def test_it_is_json() -> None:
         "title": "b",
         "fields": [],
     }
+
+
+def test_numbers_of_temporaries_are_no_change() -> None:
+    """A statement more at the beginning of a function renumbers all temporaries behind it."""
+
+    def version(number: int, name: str) -> Definition:
+        step = ActivityNode(
+            id="step",
+            type="Code",
+            inputs={"text": Expression("code", f"__{number} = f(__{number + 1}, {name})")},
+            variables=(Variable(name=f"__{number}"),),
+        )
+        return Definition(id="d", root=step)
+
+    assert diff_definitions(version(9, "a"), version(10, "a")).is_empty
+    (change,) = diff_definitions(version(9, "a"), version(10, "b")).activities
+    assert change.fields[0].path == "inputs.text"

@@ -17,7 +17,7 @@ class FakeStore:
         self.left = left
         self.waits: list[tuple[int, timedelta]] = []
 
-    async def until_due(self, queues: Any) -> timedelta | None:
+    async def until_due(self, queues: Any, *, lacking: Any = ()) -> timedelta | None:
         assert queues == ["default"]
         return self.left
 

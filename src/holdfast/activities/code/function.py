@@ -109,7 +109,8 @@ def _frame(builder: NodeBuilder) -> FrameShape:
         uses = json.loads(text_of(builder.definition.inputs["uses"], f"{node.key}.uses"))
     file = str(builder.definition.metadata.get("file", "<workflow>"))
     try:
-        shape = FrameShape(node.key, function=str(builder.definition.name or node.key), file=file, uses=uses)
+        name, types = str(builder.definition.name or node.key), builder.compiler.plan.types
+        shape = FrameShape(node.key, function=name, file=file, uses=uses, types=types)
     except MissingReference as error:
         builder.problem(
             "inputs/uses",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from holdfast.errors import InvalidState, UnknownValueType
+from holdfast.errors import InvalidState, UnknownValueType, UnreadableValue
 from holdfast.execution.heap.blocks import BLOCK, at, read_blocks
 from holdfast.execution.heap.iterators import rebuild_iterator
 from holdfast.execution.heap.tracebacks import rebuild
+from holdfast.execution.unreadable import VariableUnreadable
 from holdfast.model.values import TypeRegistry, decode
 from holdfast.model.values.encoder import TAG
 from holdfast.model.values.exceptions import rebuild_exception
-from holdfast.model.values.forms import form_of
+from holdfast.model.values.forms import Form, form_of
 
 Keep = Callable[[Any], Any]
 
@@ -24,8 +26,19 @@ def read_heap(
     """For each frame: its variables, and the reasons for variables that could not be stored."""
     reader = _Reader(types, references)
     read_blocks(document.get("blocks", ()), types, reader.value, into=reader.blocks)
-    frames = [{name: reader.value(data) for name, data in frame.items()} for frame in document["frames"]]
+    frames = [_frame(reader, frame) for frame in document["frames"]]
     return list(zip(frames, document["lost"], strict=True))
+
+
+def _frame(reader: _Reader, stored: Mapping[str, Any]) -> dict[str, Any]:
+    frame: dict[str, Any] = {}
+    name = ""
+    try:
+        for name, data in stored.items():
+            frame[name] = reader.value(data)
+    except Exception as error:
+        raise VariableUnreadable(name, error) from error
+    return frame
 
 
 class Unread(NamedTuple):
@@ -111,12 +124,14 @@ def _set(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
 def _data(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
     """Create a dataclass instance before its parts, because it may contain itself."""
     cls = reader.find(data["of"])
+    if not dataclasses.is_dataclass(cls):
+        return _object(reader, data, keep)  # The class is of another kind since the value was stored.
     made = keep(object.__new__(cls))
     form = form_of(cls)
     assert form is not None
     parts = dict(zip(data["names"], reader.inside(data), strict=True))
     if set(parts) != set(form.part_names):
-        return keep(form.together(parts))
+        return keep(_together(form, parts, data["of"]))
     for name, part in parts.items():
         object.__setattr__(made, name, part)
     return made
@@ -125,8 +140,15 @@ def _data(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
 def _object(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
     form = form_of(reader.find(data["of"]))
     if form is None:
-        raise InvalidState(f"'{data['of']}' has no fields in this process.")
-    return keep(form.together(dict(zip(data["names"], reader.inside(data), strict=True))))
+        raise UnreadableValue(data["of"], "its class has no fields here.")
+    return keep(_together(form, dict(zip(data["names"], reader.inside(data), strict=True)), data["of"]))
+
+
+def _together(form: Form, parts: Mapping[str, Any], type_name: str) -> Any:
+    try:
+        return form.together(parts)
+    except Exception as error:
+        raise UnreadableValue(type_name, str(error)) from error  # Constructors of users raise any error.
 
 
 def _error(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:

@@ -9,14 +9,15 @@ from holdfast.errors import HoldfastError, SchemaMismatch
 from holdfast.management.doctor.findings import Finding, Level
 from holdfast.model.cluster import NodeRow
 from holdfast.model.node_details import read_details
-from holdfast.model.stored import DEFAULT_TENANT
+from holdfast.model.stored import DEFAULT_TENANT, InstanceKey
 from holdfast.model.upkeep import StoreStats
 from holdfast.ports import Clock, Store, Transport
-from holdfast.runtime.plans.missing_code import REMEDY, lacking_code, missing_code
+from holdfast.runtime.plans.missing_code import lacking_code, missing_code
 
 SKEW_MAX = timedelta(seconds=2)
 OVERDUE_AFTER = timedelta(minutes=1)
 STUCK_MAX = 10
+BURIED_MAX = 200
 DEAD_SHOWN_FOR = timedelta(hours=1)
 
 
@@ -39,6 +40,7 @@ async def check_store(store: Store, clock: Clock) -> list[Finding]:
             *_nodes(await store.list_nodes(), await store.now()),
             *_work(await store.stats(), await store.now()),
             await _stuck(store),
+            *await _buried(store),
             *await _missing_code(store),
         ]
     finally:
@@ -151,7 +153,7 @@ async def _stuck(store: Store) -> Finding:
 
 
 async def _missing_code(store: Store) -> list[Finding]:
-    """Versions of the default tenant that no live node can run (rule H10), or that all live nodes have lacked for a while."""
+    """Work of the default tenant that no live node can run (rule H10): incidents, and obstacles that are younger."""
     noticed = await missing_code(store, DEFAULT_TENANT)
     nowhere = await lacking_code(store, DEFAULT_TENANT)
     now = await store.now()
@@ -159,7 +161,8 @@ async def _missing_code(store: Store) -> list[Finding]:
         Finding(
             subject="code",
             level=Level.WRONG,
-            message=f"version {item.version} of '{item.definition_id}' cannot be run by any live node: {item.reason}",
+            message=f"version {item.version} of '{item.definition_id}' cannot be run by any live node: {item.reason}"
+            f"{_waiting(item.instances, item.waiting)}",
             remedy=item.remedy,
         )
         for item in noticed
@@ -167,11 +170,40 @@ async def _missing_code(store: Store) -> list[Finding]:
         Finding(
             subject="code",
             level=Level.HINT,
-            message=f"no live node has had the code of waiting instances for {_short(now - since)}: {reason}",
-            remedy=REMEDY,
+            message=f"no live node has had the code of waiting instances for {_short(now - item.since)}: {item.reason}"
+            f"{_waiting(item.instances, item.waiting)}",
+            remedy=item.remedy,
         )
-        for content, (since, reason) in nowhere.items()
-        if content not in {item.content for item in noticed}
+        for name, item in nowhere.items()
+        if name not in {item.name or item.content for item in noticed}
+    ]
+
+
+def _waiting(count: int, names: Sequence[str]) -> str:
+    if not count:
+        return ""
+    listed = f" ({', '.join(names)}{', …' if count > len(names) else ''})" if names else ""
+    return f" {count} instance{'s' * (count != 1)} wait{'s' * (count == 1)}{listed}."
+
+
+async def _buried(store: Store) -> list[Finding]:
+    """Live instances that wait for work that is a dead letter. Earlier releases buried work that met missing code."""
+    letters = [item.work for item in await store.list_dead_letters(DEFAULT_TENANT, limit=BURIED_MAX)]
+    keys = list(dict.fromkeys(InstanceKey(row.tenant, row.instance_id) for row in letters if row.instance_id))
+    if not keys:
+        return []
+    found = (await store.load(keys)).instances
+    waiting = [key.id for key in keys if (row := found.get(key)) is not None and row.finished is None]
+    if not waiting:
+        return []
+    names = ", ".join(waiting[:5]) + (", …" if len(waiting) > 5 else "")
+    return [
+        Finding(
+            subject="dead letters",
+            level=Level.WRONG,
+            message=f"{len(waiting)} live instance{'s' * (len(waiting) != 1)} may wait for work that is a dead letter: {names}",
+            remedy="When the code can read them, replay their dead letters: holdfast dead-letters replay ID.",
+        )
     ]
 
 

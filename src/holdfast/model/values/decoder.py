@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from holdfast.errors import HoldfastError, InvalidState, UnknownValueType
+from holdfast.errors import HoldfastError, InvalidState, UnknownValueType, UnreadableValue
 from holdfast.model.durations import parse_duration
 from holdfast.model.values.check import MAX_DEPTH
 from holdfast.model.values.encoder import TAG
@@ -68,8 +68,7 @@ def _tagged(data: dict[str, Any], types: TypeRegistry, depth: int) -> Any:
         raise
     except Exception as error:
         # Constructors and parsers raise many kinds of errors on invalid data; loaders of state get one kind.
-        of = f" of type '{data['of']}'" if isinstance(data.get("of"), str) else ""
-        raise InvalidState(f"Stored data holds a '{tag}'{of} that cannot be decoded: {error}") from error
+        raise UnreadableValue(data["of"] if isinstance(data.get("of"), str) else tag, str(error)) from error
 
 
 # -- containers --------------------------------------------------------------------------------------------------------
@@ -135,7 +134,10 @@ def _enum(data: dict[str, Any], types: TypeRegistry, depth: int) -> Enum:
     cls = _class(data, types)
     if not issubclass(cls, Enum):
         raise ValueError("it is not an enum here.")
-    return cls[data["v"]] if isinstance(data["v"], str) else cls(data["v"])
+    name = data["v"]
+    if isinstance(name, str) and name not in cls.__members__:
+        raise ValueError(f"it has no member '{name}' here.")
+    return cls[name] if isinstance(name, str) else cls(name)
 
 
 def _object(data: dict[str, Any], types: TypeRegistry, depth: int) -> Any:

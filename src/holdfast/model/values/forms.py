@@ -94,7 +94,11 @@ def _default(field: dataclasses.Field[Any]) -> Any:
         return field.default
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
-    raise ValueError(f"The part '{field.name}' is missing and has no default.")
+    raise ValueError(_missing(field.name))
+
+
+def _missing(name: str) -> str:
+    return f"its field '{name}' is not in the stored value and has no default."
 
 
 # -- msgspec -----------------------------------------------------------------------------------------------------------
@@ -135,6 +139,7 @@ def is_pydantic(cls: type) -> bool:
 
 def _pydantic_form(cls: Any) -> Form:
     names = tuple(cls.model_fields)
+    required = tuple(name for name, field in cls.model_fields.items() if field.is_required())
 
     def apart(value: Any) -> dict[str, Any]:
         parts = {name: getattr(value, name) for name in names}
@@ -147,6 +152,9 @@ def _pydantic_form(cls: Any) -> Form:
 
     def together(parts: Parts) -> Any:
         fields = {name: part for name, part in parts.items() if name not in (FIELDS_SET, PRIVATE)}
+        for name in required:
+            if name not in fields:
+                raise ValueError(_missing(name))
         made = cls.model_construct(_fields_set=set(parts.get(FIELDS_SET, fields)), **fields)
         if PRIVATE in parts:
             object.__setattr__(made, "__pydantic_private__", dict(parts[PRIVATE]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 import typing
 from collections.abc import Iterable, Iterator
 from enum import Enum
@@ -10,7 +11,7 @@ from typing import Any
 
 from holdfast import errors
 from holdfast.errors import ActivityDeclarationError, PluginError
-from holdfast.model.module_names import public_name
+from holdfast.model.module_names import current_name, public_name
 from holdfast.model.values.forms import form_of
 
 __all__ = ["TypeRegistry", "default_name"]
@@ -77,7 +78,16 @@ class TypeRegistry:
         return self._names.get(cls) or default_name(cls)
 
     def find(self, name: str) -> type | None:
-        return self._by_name.get(name) or _ALWAYS_KNOWN.get(name)
+        """The class of a stored name: a registered name or alias, or the place in a loaded module where a registered class can
+        still be imported from. Data never causes an import (rule H11)."""
+        return self._by_name.get(name) or _ALWAYS_KNOWN.get(name) or self._reexported(name)
+
+    def _reexported(self, name: str) -> type | None:
+        module, _, path = name.partition(":")
+        found: Any = sys.modules.get(current_name(module)) if path else None
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        return found if isinstance(found, type) and found in self._names else None
 
     def __contains__(self, cls: object) -> bool:
         return cls in self._names or (isinstance(cls, type) and _ALWAYS_KNOWN.get(default_name(cls)) is cls)

@@ -62,11 +62,15 @@ class MemoryWork(MemoryCommits):
         finally:
             self._claimed -= held
 
-    async def move_work(self, row: WorkRow, *, attempts: int, due: datetime | None) -> WorkRow | None:
+    async def move_work(
+        self, row: WorkRow, *, attempts: int, due: datetime | None, content: str | None = None
+    ) -> WorkRow | None:
         stored = self._tables.work.get((row.tenant, row.id))
         if stored is None or (stored.attempts, stored.due) != (row.attempts, row.due):
             return None
-        moved = self._tables.work[row.tenant, row.id] = replace(stored, attempts=attempts, due=due)
+        moved = self._tables.work[row.tenant, row.id] = replace(
+            stored, attempts=attempts, due=due, content=stored.content if content is None else content
+        )
         self._changed()
         return moved
 
@@ -74,8 +78,12 @@ class MemoryWork(MemoryCommits):
         self._rewrite(rows, lambda row: replace(row, due=due))
         self._changed()
 
-    async def until_due(self, queues: Sequence[str]) -> timedelta | None:
-        dues = [row.due or row.created for row in self._tables.work.values() if row.queue in queues]
+    async def until_due(self, queues: Sequence[str], *, lacking: Collection[str] = ()) -> timedelta | None:
+        dues = [
+            row.due or row.created
+            for row in self._tables.work.values()
+            if row.queue in queues and row.content not in lacking
+        ]
         return min(dues) - self._now() if dues else None
 
     async def queues_with_work(self) -> Sequence[str]:

@@ -37,14 +37,16 @@ class SqlWork(SqlStoreBase):
         rows = yield execute(f"select id from {WORK.name} where tenant = ? and id = ?", tenant, work_id)
         return bool(rows)
 
-    async def move_work(self, row: WorkRow, *, attempts: int, due: datetime | None) -> WorkRow | None:
-        return await self._write(lambda: self._move_work(row, attempts, due))
+    async def move_work(
+        self, row: WorkRow, *, attempts: int, due: datetime | None, content: str | None = None
+    ) -> WorkRow | None:
+        return await self._write(lambda: self._move_work(row, attempts, due, content))
 
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
         await self._write(lambda: self._defer(rows, due))
 
-    async def until_due(self, queues: Sequence[str]) -> timedelta | None:
-        return await self._read(self._until_due(queues))
+    async def until_due(self, queues: Sequence[str], *, lacking: Collection[str] = ()) -> timedelta | None:
+        return await self._read(self._until_due(queues, lacking))
 
     async def queues_with_work(self) -> Sequence[str]:
         return await self._read(self._queues_with_work())
@@ -107,15 +109,20 @@ class SqlWork(SqlStoreBase):
                 found += (row for row in WORK.rows(rows, self._codec) if (row.tenant, row.id) not in held)
         return sorted(found, key=claim_order)[:limit]
 
-    def _move_work(self, row: WorkRow, attempts: int, due: datetime | None) -> Script[WorkRow | None]:
+    def _move_work(
+        self, row: WorkRow, attempts: int, due: datetime | None, content: str | None
+    ) -> Script[WorkRow | None]:
         """Never waits for a claim that holds the row: that claim may be waiting for the connection that would wait here."""
         one = " where tenant = ? and id = ?"
         found = WORK.rows((yield execute(WORK.select + one + self._dialect.lock_free, row.tenant, row.id)), self._codec)
         if not found or (found[0].attempts, found[0].due) != (row.attempts, row.due):
             return None
         until = AT_ONCE if due is None else micros(due)
-        yield execute("update hf_work set attempts = ?, due = ?" + one, attempts, until, row.tenant, row.id)
-        return replace(found[0], attempts=attempts, due=due)
+        kept = found[0].content if content is None else content
+        yield execute(
+            "update hf_work set attempts = ?, due = ?, content = ?" + one, attempts, until, kept, row.tenant, row.id
+        )
+        return replace(found[0], attempts=attempts, due=due, content=kept)
 
     def _defer(self, rows: Sequence[WorkRow], due: datetime) -> Script[None]:
         """Skips rows that a claim holds: only that claim may defer them."""
@@ -137,17 +144,19 @@ class SqlWork(SqlStoreBase):
                 return found
             found.append(name)
 
-    def _until_due(self, queues: Sequence[str]) -> Script[timedelta | None]:
+    def _until_due(self, queues: Sequence[str], lacking: Collection[str]) -> Script[timedelta | None]:
         """Time until the first row of either range is due. A row without a due time counts from its creation."""
         now = yield from self._micros_now()
+        others = f" and content not in ({marks(len(lacking))})" if lacking else ""
         moments: list[int] = []
         for queue in queues:
             for column, condition in (("created", "due = ?"), ("due", "due > ?")):
                 rows = yield execute(
-                    f"select {column} from hf_work where queue = ? and {condition}"
+                    f"select {column} from hf_work where queue = ? and {condition}{others}"
                     " order by due, urgency, tenant, id limit 1",
                     queue,
                     AT_ONCE,
+                    *lacking,
                 )
                 moments += [row[0] for row in rows]
         return timedelta(microseconds=min(moments) - now) if moments else None

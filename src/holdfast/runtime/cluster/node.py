@@ -19,7 +19,7 @@ from holdfast.runtime.cluster.wiring import Components
 from holdfast.runtime.effects.cancel_watch import CancelWatch
 from holdfast.runtime.outbox.relay import Relay
 from holdfast.runtime.parts import RuntimeParts
-from holdfast.runtime.plans.missing_code import MissingCodeWatch
+from holdfast.runtime.plans.missing_code_watch import MissingCodeWatch
 
 DRAIN_CHECK_SECONDS = 0.05
 """Pause between two checks whether a draining node is idle."""
@@ -34,7 +34,7 @@ class Node:
             store, parts.clock, membership, parts.liveness, parts.running, log, second_handle=env.second_handle
         )
         self.cancel_watch = CancelWatch(store, membership, parts.running, log)
-        self.missing_code = MissingCodeWatch(store, options.tenants, membership, parts.plans, log)
+        self.missing_code = MissingCodeWatch(store, options.tenants, membership, parts.plans, parts.reader.live, log)
         self.singletons = SingletonTasks(
             store, options.tenants[0], membership, parts.intake, log, options.singleton_tasks
         )

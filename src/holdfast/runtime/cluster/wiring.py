@@ -121,6 +121,7 @@ class Components:
         self.reaper = Reaper(
             self.store,
             options.tenants,
+            options.stored_queues,
             self.membership,
             self.liveness,
             self.intake,
@@ -131,6 +132,7 @@ class Components:
             self.launcher,
             receipts,
             poison,
+            self.plans.obstacles,
             self.log,
             options.sweep_every,
         )
@@ -151,6 +153,7 @@ class Components:
             self.letters,
             declinations,
             counts,
+            self.plans.obstacles,
             self.log,
         )
         self.router = StimulusRouter(

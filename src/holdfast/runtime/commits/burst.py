@@ -15,7 +15,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from holdfast import telemetry
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StateUnreadable
 from holdfast.execution import delivery
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Plan
@@ -128,6 +128,7 @@ class BurstRunner:
             try:
                 self._begin(burst)
             except HoldfastError as error:  # The state cannot be read: no job can be done.
+                _name_content(burst, error)
                 jobs, burst.jobs = burst.jobs, []
                 for job in jobs:
                     fail(job, error)
@@ -137,6 +138,7 @@ class BurstRunner:
             try:
                 _apply_all(burst, self._limits.after(read_ns))
             except Exception as error:  # noqa: BLE001 - a failed burst does not affect the others of its batch
+                _name_content(burst, error)
                 _take_out_failed(burst, error, fail)
                 continue
             if telemetry.listeners:
@@ -209,6 +211,12 @@ class BurstRunner:
         return commit if self._add_events is None else self._add_events(burst, commit)
 
 
+def _name_content(burst: Burst, error: Exception) -> None:
+    """Errors of values name the instance and the content: work for it is parked by them (rule H10)."""
+    if isinstance(error, StateUnreadable) and burst.row is not None:
+        error.content, error.instance_id = burst.row.content, burst.key.id
+
+
 def _take_out_failed(burst: Burst, error: Exception, fail: Fail) -> None:
     """Take out the job that failed. Its changes are discarded; none of them may be published."""
     failed = burst.applied[-1]
@@ -237,6 +245,8 @@ def _apply_all(burst: Burst, limits: Limits) -> None:
             continue
         try:
             changed = job.changed = context.run(job.apply, live)
+        except StateUnreadable:
+            raise
         except HoldfastError as error:  # The job has changed nothing.
             burst.leave_out(job)
             if not burst.cached:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.errors import StateUnreadable
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.model.stored import InstanceKey, InstanceRow
@@ -31,7 +32,11 @@ class InstanceReader:
 
     def decode(self, row: InstanceRow, plan: Plan, values: Mapping[str, bytes]) -> LiveInstance:
         """A live instance of a row: a copy, changes to it are not stored."""
-        return self.decode_state(row.state, plan, values)
+        try:
+            return self.decode_state(row.state, plan, values)
+        except StateUnreadable as error:
+            error.content = row.content
+            raise
 
     def decode_state(self, state: bytes, plan: Plan, values: Mapping[str, bytes]) -> LiveInstance:
         return decode_state(state, plan, self._clock.now_ns, self._services, values)

@@ -39,6 +39,7 @@ from holdfast.runtime.intake import QUARANTINE_TIME, Intake
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import AWAY, OutageLog
+from holdfast.runtime.plans.obstacles import OBSTACLES, Obstacles
 from holdfast.runtime.service import BackgroundTasks, PeriodicService
 
 logger = logging.getLogger("holdfast")
@@ -53,6 +54,8 @@ ISOLATION_SECONDS = 30.0
 """Time for which an isolated retry keeps other effects from starting."""
 ISOLATION_WAIT_MAX = timedelta(minutes=10)
 """Maximum wait for an idle node before an isolated retry runs without isolation."""
+PARKED_RETRY = timedelta(minutes=1)
+"""Pause until an effect is tried again whose code or classes this process lacks."""
 PARALLEL_TAKEOVERS = 16
 END_CANCELED_SECONDS = 5.0
 """Time for which a stopping node waits until canceled effects that no node runs have ended."""
@@ -69,6 +72,7 @@ class Reaper:
         self,
         store: Store,
         tenants: Collection[str],
+        queues: Collection[str],
         membership: Membership,
         liveness: Liveness,
         intake: Intake,
@@ -79,11 +83,14 @@ class Reaper:
         launcher: EffectLauncher,
         receipts: TakeoverReceipts,
         poison: PoisonEffects,
+        obstacles: Obstacles,
         log: OutageLog,
         sweep_every: timedelta,
     ) -> None:
+        """`queues` are the stored names of the queues that this node serves."""
         self._store = store
         self._tenants = tenants
+        self._queues = frozenset(queues)
         self._membership = membership
         self._liveness = liveness
         self._intake = intake
@@ -99,6 +106,9 @@ class Reaper:
         self._waiting_pages: dict[str, EffectPages] = {tenant: EffectPages(PAGE) for tenant in tenants}
         self._isolation_since: dict[EffectKey, float] = {}
         self._ending = BackgroundTasks("canceled effects could not be ended; the sweep does it")
+        self._obstacles = obstacles
+        self._parked_until: dict[EffectKey, float] = {}
+        """Effects whose code or classes this process lacks, and when they are tried again."""
         self._service = PeriodicService(
             "reaper",
             self._sweep_once,
@@ -153,7 +163,7 @@ class Reaper:
         while True:
             page = await pages.next(lambda after: self._store.lost_effects(tenant, PAGE, after))
             lost = await self._without_returning(page) if page else []
-            suspects = [row for row in lost if row.attempt > 1 and not row.queue]
+            suspects = [row for row in lost if row.attempt > 1]
             moved = sum(map(bool, await self._each([row for row in lost if row not in suspects], self.take)))
             moved += await self._take_suspects(suspects)
             taken += moved
@@ -185,9 +195,11 @@ class Reaper:
         random.shuffle(suspects)
         taken = 0
         for row in suspects:
-            if await _logged(row, self._poison.needs_isolation):
-                taken += bool(await _logged(row, self._take_isolated))
-            elif await _logged(row, self.take):
+            if await self._logged(row, self._poison.needs_isolation):
+                # A step is left to a node that serves its queue, which runs it in isolation instead of queueing it.
+                if not row.queue or row.queue in self._queues:
+                    taken += bool(await self._logged(row, self._take_isolated))
+            elif await self._logged(row, self.take):
                 taken += 1
                 with suppress(TimeoutError):
                     async with asyncio.timeout(HEAD_START_SECONDS):
@@ -201,7 +213,7 @@ class Reaper:
         """
         idle = await self._idle_own()
         again = [row for row in await self._idle_own() if row in idle] if idle else []
-        await self._each(again, self._launcher.launch)
+        await self._each(again, self._launch_or_return)
         return len(again)
 
     async def _idle_own(self) -> list[EffectRow]:
@@ -222,7 +234,7 @@ class Reaper:
 
         async def one(row: EffectRow) -> T | None:
             async with slots:
-                return await _logged(row, work)
+                return await self._logged(row, work)
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -269,7 +281,7 @@ class Reaper:
         since = self._isolation_since.setdefault(key, time.monotonic())
         async with self._running.isolated(key, IDLE_WAIT_SECONDS) as is_idle:
             too_long = not patient or time.monotonic() - since >= ISOLATION_WAIT_MAX.total_seconds()
-            if not (is_idle or too_long) or not await self.take(row, alone=is_idle):
+            if not (is_idle or too_long) or not await self.take(row, alone=is_idle, here=True):
                 return False
             self._isolation_since.pop(key, None)
             with suppress(TimeoutError):
@@ -277,19 +289,19 @@ class Reaper:
                     await self._running.wait_ended(key)
         return True
 
-    async def take(self, row: EffectRow, *, alone: bool = False) -> bool:
-        """Take over one effect; False if it is held or another node was first."""
+    async def take(self, row: EffectRow, *, alone: bool = False, here: bool = False) -> bool:
+        """Take over one effect; False if it is held or another node was first. `here` runs also a step on this node."""
         key = InstanceKey(row.tenant, row.instance_id)
         if row.on_lost == OnLost.HOLD:
             self._lanes.submit(HoldJob(key, row.execution, row.owner.node))
             return False
         was_lost = row.owner != NO_OWNER  # An attempt that a node gave back does not count.
         # A step returns to its queue: not every node serves it.
-        to_queue = bool(row.queue) and row.on_lost != OnLost.FAIL and was_lost and not row.canceled
+        to_queue = bool(row.queue) and row.on_lost != OnLost.FAIL and was_lost and not row.canceled and not here
         owner = NO_OWNER if to_queue else self._membership.owner
         new, contact = EffectRef(row.execution, row.attempt + was_lost, owner), self._liveness.contact_since
-        if not to_queue:  # A node that lacks the code leaves the effect to others (rule H10).
-            await self._reader.plan(row.tenant, (await self._reader.row(key)).content)
+        if not to_queue:  # A node that lacks code or classes leaves the effect to others, uncounted (rule H10).
+            await self._reader.live(key)
         self._in_hand.hold(key)  # No lane knows of the effect yet.
         try:
             moved = await self._move(row, new) if contact == self._liveness.contact_since else None
@@ -319,6 +331,34 @@ class Reaper:
         except TimeoutError:
             raise StoreUnavailable("The store did not answer while the lease of this node lasted.") from None
 
+    async def _logged(self, row: EffectRow, work: Callable[[EffectRow], Awaitable[T]]) -> T | None:
+        """An effect that cannot be taken over now does not stop the others. One whose code or classes this process lacks is
+        tried again after a pause."""
+        key = _key_of(row)
+        if self._parked_until.get(key, 0.0) > time.monotonic():
+            return None
+        self._parked_until.pop(key, None)
+        try:
+            return await work(row)
+        except AWAY:
+            raise
+        except OBSTACLES as error:
+            self._obstacles.met(row.tenant, error, instance_id=row.instance_id)
+            self._parked_until[key] = time.monotonic() + PARKED_RETRY.total_seconds()
+            return None
+        except HoldfastError:
+            logger.warning("an effect of instance %s could not be taken over", row.instance_id, exc_info=True)
+            return None
+
+    async def _launch_or_return(self, row: EffectRow) -> None:
+        """Give an own effect back that this process cannot read: another node may."""
+        try:
+            await self._launcher.launch(row)
+        except OBSTACLES:
+            given = EffectRef(row.execution, row.attempt, NO_OWNER)
+            await self._store.move_effect(row.tenant, row.instance_id, row.ref, given)
+            raise
+
     async def _continue(self, row: EffectRow, moved: EffectRow, *, to_queue: bool) -> None:
         if moved.canceled:
             lost = row.owner != NO_OWNER
@@ -335,14 +375,3 @@ class Reaper:
 
 def _key_of(row: EffectRow) -> EffectKey:
     return InstanceKey(row.tenant, row.instance_id), row.execution
-
-
-async def _logged(row: EffectRow, work: Callable[[EffectRow], Awaitable[T]]) -> T | None:
-    """An effect that cannot be taken over now (its code is missing here) does not stop the others."""
-    try:
-        return await work(row)
-    except AWAY:
-        raise
-    except HoldfastError:
-        logger.warning("an effect of instance %s could not be taken over", row.instance_id, exc_info=True)
-        return None

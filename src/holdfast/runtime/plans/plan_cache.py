@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from holdfast.errors import CodeMissing, DefinitionError, HoldfastError
+from holdfast.errors import DefinitionError, HoldfastError
 from holdfast.execution.plan import Plan
 from holdfast.model.catalog import DefinitionContent, DefinitionQuery, DefinitionVersion, Origin, Which, content_hash
 from holdfast.model.definition import Definition
@@ -19,12 +19,11 @@ from holdfast.model.writer import write_definition
 from holdfast.ports import Store
 from holdfast.runtime.plans.catalog import PLAN_NODES_MAX, nodes_of
 from holdfast.runtime.plans.current_versions import CurrentVersions
+from holdfast.runtime.plans.missing_plans import MissingPlans, code_missing
 from holdfast.runtime.plans.triggers import Workshop, awaited_rows
 
 VERSIONS_MAX = 1_000
 """Labels that are searched for the number of a content."""
-_CHANGED = frozenset({"unknown-input", "missing-input"})
-"""Problems of code that is present but has changed."""
 
 
 class PlanCache:
@@ -54,6 +53,7 @@ class PlanCache:
         self._pinning: dict[int, asyncio.Task[str]] = {}
         self.numbers: dict[str, int] = {}
         """Version numbers of contents, from their labels: the code of a changed function does not know its number."""
+        self._missing = MissingPlans()
         self.lacking = lacking
         """Content that this process cannot run because its code is missing; other nodes may have it (rule H10)."""
 
@@ -146,6 +146,7 @@ class PlanCache:
         """The plan of a content hash. Raises `CodeMissing` if this process lacks its code."""
         found = self._plans.get(content)
         if found is None:
+            self._missing.check(content)
             stored = await self._store.load_content(self._tenant, content)
             if stored is None:
                 raise DefinitionError(
@@ -156,15 +157,17 @@ class PlanCache:
                 found = self._plan_of(parse_definition(document, trusted=stored.origin is Origin.CODE))
             except HoldfastError as error:
                 self.lacking.add(content)
-                if stored.origin is Origin.CODE:
-                    problems = getattr(error, "problems", ())
-                    reason = problems[0].message if problems else str(error)
-                    module = (document.get("metadata") or {}).get("module")
-                    changed = bool(problems) and all(item.code in _CHANGED for item in problems)
-                    raise CodeMissing(document["id"], reason.rstrip("."), module, changed=changed) from error
-                raise
+                if stored.origin is Origin.DOCUMENT and isinstance(error, DefinitionError):
+                    error.content = content
+                    raise  # It lists the problems of the document.
+                raise self._missing.add(content, code_missing(document, content, error)) from error
+            self.lacking.discard(content)
             self.know(found, content, await self._number(found.definition, content))
         return found
+
+    def look_again(self, content: str) -> None:
+        """Compile the content at the next call, although it could not be compiled a moment ago."""
+        self._missing.forget(content)
 
     async def find_version(self, definition_id: str, which: int | Which) -> DefinitionVersion | None:
         return await self._store.find_version(self._tenant, definition_id, which)

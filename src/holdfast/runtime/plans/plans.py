@@ -10,6 +10,7 @@ from holdfast.execution.plan import Plan
 from holdfast.model.catalog import Source, Which
 from holdfast.model.definition import Definition
 from holdfast.ports import DefinitionSource, Store
+from holdfast.runtime.plans.obstacles import Obstacles
 from holdfast.runtime.plans.plan_cache import PlanCache
 from holdfast.runtime.plans.triggers import Workshop
 
@@ -31,7 +32,9 @@ class Plans:
         self._workshop = workshop
         self._tenants: dict[str, PlanCache] = {}
         self.lacking: set[str] = set()
-        """Content that this process cannot run because its code is missing; its work is left to other nodes (rule H10)."""
+        """Names in the `content` of work rows that this process cannot run: content whose code is missing, and parked work.
+        Other nodes may run it (rule H10). Whether a content compiles does not depend on the tenant."""
+        self.obstacles = Obstacles(self.lacking)
 
     def of(self, tenant: str) -> PlanCache:
         found = self._tenants.get(tenant)

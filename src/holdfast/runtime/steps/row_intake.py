@@ -51,7 +51,7 @@ class RowIntake:
         queues = [STEP_QUEUE + queue for queue in share.queues]
         return PeriodicService(
             "step-rows",
-            partial(self._take, share, queues, QueueWatch(self._store, queues)),
+            partial(self._take, share, queues, QueueWatch(self._store, queues, self._plans.lacking)),
             every=RETRY_INTERVAL,
             failure="steps could not be read from the work table",
             log=log,

@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from holdfast.errors import DefinitionError, HoldfastError, StoreError
-from holdfast.model.work import EffectRow
+from holdfast.errors import HoldfastError, StoreError
+from holdfast.model.work import NO_OWNER, EffectRef, EffectRow
 from holdfast.ports import Store
 from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.instance_cache import InstanceCache
 from holdfast.runtime.effects.running_effects import EffectKey, RunningEffects
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
+from holdfast.runtime.plans.obstacles import OBSTACLES
 from holdfast.runtime.plans.plans import Plans
 from holdfast.runtime.steps.capacity import StepCapacity
 from holdfast.runtime.steps.limits.per_value import LimitPerValue
@@ -69,6 +70,8 @@ class StepRunner:
             share.running.add(key)
             try:
                 await self._launch(owned)
+            except OBSTACLES as error:
+                await self._return(owned, error)
             except HoldfastError:
                 self._log.warning("a step of instance %s could not be started; the sweeper picks it up", ticket.key.id)
             finally:
@@ -98,7 +101,9 @@ class StepRunner:
                 share.counted_values[key], may_start = values, True
             else:
                 await ticket.put_off(pause)
-        except (DefinitionError, StoreError) as error:
+        except OBSTACLES as error:
+            await self._park(ticket, error)
+        except StoreError as error:
             await self._give_back(ticket, error)
         finally:
             if not may_start:
@@ -107,17 +112,33 @@ class StepRunner:
 
     async def _own(self, ticket: StepTicket) -> EffectRow | None:
         """Make the step this node's, then settle the ticket; None if another node owns it, or it cannot be taken."""
+        tenant, instance_id = ticket.key
         try:
-            if (
-                ticket.content
-            ):  # Before the node owns it: a node that lacks the code leaves the step to others (rule H10).
-                await self._plans.of(ticket.key.tenant).plan(ticket.content)
+            # Before the node owns it: a node that lacks the code leaves the step to others (rule H10).
+            if (parked := self._plans.obstacles.parked_name(tenant, instance_id)) is not None:
+                await ticket.park(parked)
+                return None
+            if ticket.content:
+                await self._plans.of(tenant).plan(ticket.content)
             owned = await self._store.own_effect(*ticket.key, ticket.ref, self._membership.owner)
-        except (DefinitionError, StoreError) as error:
+        except OBSTACLES as error:
+            await self._park(ticket, error)
+            return None
+        except StoreError as error:
             await self._give_back(ticket, error)
             return None
         await ticket.settle()
         return owned
+
+    async def _park(self, ticket: StepTicket, error: Exception) -> None:
+        tenant, instance_id = ticket.key
+        await ticket.park(self._plans.obstacles.met(tenant, error, instance_id=instance_id, content=ticket.content))
+
+    async def _return(self, row: EffectRow, error: Exception) -> None:
+        """The state cannot be read here: give the step back without a lost attempt. The sweep sends it again."""
+        self._plans.obstacles.met(row.tenant, error, instance_id=row.instance_id)
+        given = EffectRef(row.execution, row.attempt, NO_OWNER)
+        await self._store.move_effect(row.tenant, row.instance_id, row.ref, given)
 
     async def _give_back(self, ticket: StepTicket, error: Exception) -> None:
         self._log.warning("a step of instance %s could not be taken", ticket.key.id, because=error)

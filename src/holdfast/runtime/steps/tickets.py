@@ -6,6 +6,8 @@ import asyncio
 from datetime import timedelta
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from holdfast.errors import UnreadableTicket
 from holdfast.model.stored import InstanceKey
 from holdfast.model.ticket import Ticket
@@ -13,6 +15,7 @@ from holdfast.model.work import NO_OWNER, EffectRef, WorkRow
 from holdfast.ports import Delivery, Store
 from holdfast.runtime.commits.placement import put_off_row, read_step
 from holdfast.runtime.commits.spent_rows import SpentRows
+from holdfast.runtime.plans.obstacles import content_of
 
 
 class StepTicket(Protocol):
@@ -30,6 +33,9 @@ class StepTicket(Protocol):
     async def put_off(self, pause: timedelta) -> None:
         """The step may not start yet: deliver the ticket again after the pause."""
 
+    async def park(self, name: str) -> None:
+        """This process lacks code or classes: another one takes the step (rule H10). `name` names the obstacle."""
+
 
 class RowTicket:
     """A row of the work table. It stays there until it is settled."""
@@ -41,7 +47,7 @@ class RowTicket:
         self._row = row
         self.key = InstanceKey(row.tenant, row.instance_id)
         self.ref = EffectRef(*read_step(row), NO_OWNER)
-        self.content = row.content
+        self.content = content_of(row.content)
         self.deletion: asyncio.Task[None] | None = None
         """The row must count as in hand until the ticket is settled, else this node claims it again."""
 
@@ -53,6 +59,11 @@ class RowTicket:
 
     async def put_off(self, pause: timedelta) -> None:
         await self._store.defer([self._row], await self._store.now() + pause)
+
+    async def park(self, name: str) -> None:
+        row = self._row
+        if row.content != name:
+            await self._store.move_work(row, attempts=row.attempts, due=row.due, content=name)
 
 
 class BrokerTicket:
@@ -76,6 +87,13 @@ class BrokerTicket:
         await self._store.enqueue([put_off_row(self._delivery.ticket, self.key.tenant, now, now + pause)])
         await self._delivery.ack()
 
+    async def park(self, name: str) -> None:
+        """Park the step on the work table: a broker would deliver it again at once."""
+        now = await self._store.now()
+        row = put_off_row(self._delivery.ticket, self.key.tenant, now, now)
+        await self._store.enqueue([replace(row, content=name)])
+        await self._delivery.ack()
+
 
 class CarriedTicket:
     """A ticket of a carrier that settles it by itself, such as a Celery task."""
@@ -89,6 +107,8 @@ class CarriedTicket:
     async def give_back(self) -> None: ...
 
     async def put_off(self, pause: timedelta) -> None: ...
+
+    async def park(self, name: str) -> None: ...
 
 
 def step_of(ticket: Ticket) -> tuple[InstanceKey, EffectRef]:

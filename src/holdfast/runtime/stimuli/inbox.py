@@ -20,6 +20,7 @@ from holdfast.runtime.commits.dead_letters import DeadLetters
 from holdfast.runtime.commits.jobs.dispatch import Declined
 from holdfast.runtime.commits.work_rows import Stimulus
 from holdfast.runtime.observability.outage_log import OutageLog
+from holdfast.runtime.plans.obstacles import OBSTACLES, Obstacles
 from holdfast.runtime.service import end_tasks
 from holdfast.runtime.stimuli import matching
 from holdfast.runtime.stimuli.counts import StimulusCounts
@@ -47,6 +48,7 @@ class Inbox:
         letters: DeadLetters,
         declinations: Declinations,
         counts: StimulusCounts,
+        obstacles: Obstacles,
         log: OutageLog,
     ) -> None:
         self._store = store
@@ -57,6 +59,7 @@ class Inbox:
         self._letters = letters
         self._declinations = declinations
         self._counts = counts
+        self._obstacles = obstacles
         self._log = log
         self._new_bookmarks: list[BookmarkRow] = []
         self._in_hand: dict[tuple[str, str], list[BookmarkRow]] = {}
@@ -101,6 +104,8 @@ class Inbox:
             return  # The stimulus stays unread; `unread.py` records that.
         except PayloadRefused as error:
             await self._refuse_kept(tenant, found, error)
+        except OBSTACLES as error:
+            self._obstacles.met(tenant, error, instance_id=found.instance_id)
         finally:
             self._let_go((tenant, found.id))
 
@@ -157,6 +162,11 @@ class Inbox:
             return True
         except PayloadRefused as error:
             await self._refuse_kept(row.tenant, found, error)
+            return True
+        except OBSTACLES as error:
+            # The row stays for a process that can run the instance; this one leaves it alone.
+            self._obstacles.met(row.tenant, error, instance_id=mark.instance_id)
+            self._declinations.add(found, mark)
             return True
         finally:
             self._let_go(in_hand)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import CodeMissing, HoldfastError, UnknownValueType, UnreadableValue
 from holdfast.model.inputs import check_inputs
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import WorkRow
@@ -11,7 +11,11 @@ from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.activation_slots import slot_holder
 from holdfast.runtime.commits.jobs.base import Job
 from holdfast.runtime.commits.jobs.start import Start, StartJob, start_refused
+from holdfast.runtime.plans.obstacles import content_of
 from holdfast.runtime.plans.plans import Plans
+
+LACKING_HERE = (CodeMissing, UnknownValueType, UnreadableValue)
+"""Errors of code and classes that only this process may lack."""
 
 
 class ChildStarts:
@@ -23,8 +27,9 @@ class ChildStarts:
         """The job that starts the instance. Raises an error if it cannot start; see `refusal_of`."""
         request = work_rows.read_start(row)
         plans = self._plans.of(row.tenant)
-        plan = await (plans.plan(row.content) if row.content else self._plans.find(row.tenant, request.reference))
-        content = row.content or await plans.pin(plan)
+        pinned = content_of(row.content)
+        plan = await (plans.plan(pinned) if pinned else self._plans.find(row.tenant, request.reference))
+        content = pinned or await plans.pin(plan)
         inputs = check_inputs(plan.definition, work_rows.start_inputs(request, plan.types), plan.types)
         holder = await slot_holder(self._store, row.tenant, plan, request.correlation_id)
         if holder is not None and holder != request.instance_id:
@@ -45,7 +50,10 @@ class ChildStarts:
 
 
 def refusal_of(row: WorkRow, error: HoldfastError) -> Job | None:
-    """The job that notifies a parent that its child cannot start, with the reason; None if no parent waits."""
+    """The job that notifies a parent that its child cannot start, with the reason; None if no parent waits, or if another
+    process may start the child (rule H10)."""
+    if isinstance(error, LACKING_HERE):
+        return None
     request = work_rows.read_start(row)
     if not request.parent_id:
         return None

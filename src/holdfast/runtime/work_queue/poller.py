@@ -18,7 +18,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast import telemetry
-from holdfast.errors import DefinitionError, HoldfastError, InstanceNotFound, PayloadRefused
+from holdfast.errors import HoldfastError, InstanceNotFound, PayloadRefused
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import WorkKind, WorkRow, queue_of
 from holdfast.ports import Claim, Store
@@ -30,6 +30,7 @@ from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.spent_rows import SpentRows
 from holdfast.runtime.intake import Intake
 from holdfast.runtime.observability.outage_log import AWAY, OutageLog
+from holdfast.runtime.plans.obstacles import OBSTACLES, is_parked_by_cause
 from holdfast.runtime.plans.plans import Plans
 from holdfast.runtime.queue_watch import POLL_INTERVAL, QueueWatch
 from holdfast.runtime.service import NOW, PeriodicService, end_tasks
@@ -106,10 +107,12 @@ class Poller:
         self._size = ClaimSize()
         self._claims: set[asyncio.Task[int]] = set()
         self._pending: set[asyncio.Task[None]] = set()
-        self._locked: set[RowKey] = set()
-        """Rows that run inside a claim: the store gives them to no other claim of this process."""
+        self._locked: dict[RowKey, asyncio.Task[Any] | None] = {}
+        """Rows that run inside a claim, with its task: the store gives them to no other claim of this process."""
         self.in_hand = RowsInHand()
-        self._watch = QueueWatch(store, self.queues)
+        self._leased: dict[RowKey, WorkRow] = {}
+        """Rows that another component leased for this run: it writes them back itself (`take_leased`)."""
+        self._watch = QueueWatch(store, self.queues, plans.lacking)
         self._service = PeriodicService(
             "poller", self._round, every=POLL_INTERVAL, failure="the work table could not be read", log=log
         )
@@ -133,6 +136,15 @@ class Poller:
             if row_key(row) not in self.in_hand:
                 self.in_hand.add(row_key(row))
                 self._begin(row)
+
+    def take_leased(self, row: WorkRow) -> None:
+        """Execute a row whose lease the caller has written. When the row is not in hand any more, `end_lease` returns it as it
+        shall be written back; a row that was consumed is gone."""
+        self._leased[row_key(row)] = row
+        self.take([row])
+
+    def end_lease(self, row: WorkRow) -> WorkRow:
+        return self._leased.pop(row_key(row))
 
     def _begin(self, row: WorkRow) -> None:
         if row.kind in self._needs_queries:
@@ -196,7 +208,7 @@ class Poller:
     async def _claim(self) -> int:
         limit = self._size.rows
         # Rows in hand stay in the table until their commit. Locking them here would block that commit.
-        skip = self.in_hand - self._locked
+        skip = self.in_hand - self._locked.keys()
         with ExitStack() as stack:
             async with self._store.claim(self.queues, limit, lacking=self._plans.lacking, without=skip) as claim:
                 rows = [row for row in claim.rows if row_key(row) not in self.in_hand]
@@ -233,12 +245,13 @@ class Poller:
 
     async def _run_claimed(self, jobs: list[Job], claim: Claim) -> None:
         locked = [(job.key.tenant, job.consumes_work) for job in jobs if job.consumes_work is not None]
-        self._locked.update(locked)
+        self._locked.update(dict.fromkeys(locked, asyncio.current_task()))
         begun = thread_time()
         try:
             await self._runner.run(jobs, claim)
         finally:
-            self._locked.difference_update(locked)
+            for key in locked:
+                self._locked.pop(key, None)
         self._size.measured(len(jobs), thread_time() - begun)
 
     def _second_claim_ended(self, claim: asyncio.Task[int]) -> None:
@@ -292,33 +305,49 @@ class Poller:
     def _done(self, row: WorkRow, error: BaseException | None) -> None:
         if error is None or isinstance(error, AWAY):
             self.in_hand.discard(row_key(row))
+            if error is None and is_parked_by_cause(row.content):
+                self._plans.obstacles.passed(row.tenant, row.content)
         else:
             self._in_background(row, self._failed(row, error))
 
     async def _failed(self, row: WorkRow, error: BaseException) -> None:
         """Count the attempt and retry later; after the last attempt the row becomes a dead letter.
 
-        Missing code (a rolling deploy) is no failure of the row: another node may have the code. A payload of the wrong shape
-        is not retried: the next attempt would fail too.
+        Code or classes that this process lacks (a rolling or a bad deploy) are no failure of the row: it is parked, and
+        another process runs it (rule H10). A payload of the wrong shape is not retried: the next attempt would fail too.
         """
-        store = self._store
         try:
-            now = await store.now()
-            if isinstance(error, DefinitionError):
-                await store.defer([row], now + RETRY_PAUSE)
+            if isinstance(error, OBSTACLES):
+                await self._park(row, error)
                 return
             if isinstance(error, PayloadRefused):
                 await self._letters.bury(row, dead_letters.REFUSED, str(error))
                 return
             attempts = row.attempts + 1
             if attempts < ATTEMPTS_MAX:
-                await store.move_work(row, attempts=attempts, due=now + RETRY_PAUSE * attempts)
+                due = await self._store.now() + RETRY_PAUSE * attempts
+                await self._write_back(row, replace(row, attempts=attempts, due=due))
             elif row.kind == WorkKind.CANCEL and isinstance(error, InstanceNotFound):
                 self._spent.delete(row.tenant, row.id)  # The child was never started.
             else:
                 await self._letters.bury(replace(row, attempts=attempts), dead_letters.ATTEMPTS, str(error))
         finally:
             self.in_hand.discard(row_key(row))
+
+    async def _park(self, row: WorkRow, error: Exception) -> None:
+        """Leave the row to other processes, as it is: only its content names the obstacle."""
+        name = self._plans.obstacles.park_name(row, error)
+        if name != row.content:
+            await self._write_back(row, replace(row, content=name))
+
+    async def _write_back(self, row: WorkRow, changed: WorkRow) -> None:
+        """Nothing is written if another process has changed the row meanwhile."""
+        if row_key(row) in self._leased:
+            self._leased[row_key(row)] = changed
+            return
+        if (claim := self._locked.get(row_key(row))) is not None:
+            await asyncio.wait([claim])  # Until then the claim holds the lock of the row.
+        await self._store.move_work(row, attempts=changed.attempts, due=changed.due, content=changed.content)
 
 
 def _instance_of(row: WorkRow) -> InstanceKey:

@@ -49,18 +49,22 @@ class Quarantine:
         return sum([await self._attempt(row) for row in rows])
 
     async def _attempt(self, row: WorkRow) -> bool:
-        """The row is leased while this node runs it, so a live node never counts as killed by it."""
+        """The row is leased while this node runs it, so a live node never counts as killed by it.
+
+        The attempt is written before the run and taken back after any answer, also the answer that this process lacks the
+        code: only attempts of processes that ended during the run stay.
+        """
         leased = await self._lease(row, row.attempts + 1)
         if leased is None:
             return False  # Another node has the row.
         if leased.attempts > ATTEMPTS_MAX:
             await self._bury(leased)
             return True
-        self._poller.take([leased])
+        self._poller.take_leased(row)
         leased = await self._wait_answered(leased)
-        if leased is not None:
-            # An answered attempt killed no process. If the row still exists, it is due again.
-            await self._store.move_work(leased, attempts=row.attempts, due=row.due)
+        answered = self._poller.end_lease(row)
+        if leased is not None:  # If the row still exists, it is written back as its run left it.
+            await self._store.move_work(leased, attempts=answered.attempts, due=answered.due, content=answered.content)
         return True
 
     async def _wait_answered(self, row: WorkRow) -> WorkRow | None:

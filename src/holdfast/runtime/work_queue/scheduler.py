@@ -37,6 +37,8 @@ MISFIRE_AFTER = timedelta(seconds=60)
 """A firing that is later than this was missed: the misfire policy of its schedule decides."""
 RETRY_AFTER = timedelta(seconds=5)
 """Pause until a schedule that this node cannot fire is tried again."""
+PARKED_RETRY_AFTER = timedelta(seconds=30)
+"""Further pause for a schedule whose code this node lacks."""
 
 _ScheduleKey = tuple[str, str]
 
@@ -96,8 +98,11 @@ class Scheduler:
         self._blocked[key] = asyncio.get_running_loop().time() + RETRY_AFTER.total_seconds()
         try:
             await self._fire_or_skip(row, now)
-        except DefinitionError:
-            return False  # The code is missing here, or the definition is not published: other nodes may fire it.
+        except DefinitionError as error:
+            # The code is missing here, or the definition is not published: other nodes may fire it (rule H10).
+            self._plans.obstacles.met(row.tenant, error)
+            self._blocked[key] += PARKED_RETRY_AFTER.total_seconds()
+            return False
         except AWAY:
             self._log.warning("schedule %s could not be fired", row.id)
             return False

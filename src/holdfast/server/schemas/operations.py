@@ -333,3 +333,6 @@ class Health(Payload):
     status: Literal["ok", "unavailable"]
     version: str
     reasons: list[str] = []
+    warnings: list[str] = Field(
+        default=[], description="Problems that do not make the process unready: code that no worker of the cluster has."
+    )

@@ -134,6 +134,28 @@ class WorkContract(ContractBase):
         assert ids_of(await claimed(store, lacking=("v2", "v3"))) == ["old"]
         assert sorted(ids_of(await claimed(store))) == ["new", "old"]
 
+    async def test_work_with_missing_code_does_not_count_as_due(self, store: Store, tenant: str) -> None:
+        await store.enqueue([work(tenant, id="a", content="v1"), work(tenant, id="b", content="v1", due=later(-1))])
+
+        assert await store.until_due(["default"], lacking=("v1", "v2")) is None
+        left = await store.until_due(["default"], lacking=("v2",))
+        assert left is not None
+        assert left <= timedelta(0)
+
+    async def test_parked_work_keeps_everything_but_its_content(
+        self, store: Store, another: Store, tenant: str
+    ) -> None:
+        """H10: the row names the missing code or class; a process that can run it claims the row as before."""
+        rows = [work(tenant, id="a", attempts=1, payload=b"p"), work(tenant, id="b", due=later(-1))]
+        await store.enqueue(rows)
+
+        for row in rows:
+            moved = await store.move_work(row, attempts=row.attempts, due=row.due, content="v1!item")
+            assert moved == replace(row, content="v1!item")
+
+        assert not await claimed(another, lacking=("v1!item",))
+        assert list(await claimed(another)) == [replace(row, content="v1!item") for row in rows]
+
     async def test_claims_at_once_hold_different_rows(self, store: Store, tenant: str) -> None:
         await store.enqueue([work(tenant) for _ in range(20)])
 

@@ -182,8 +182,8 @@ async def test_a_frozen_worker_that_wakes_up_late_changes_nothing(field: Field) 
 
 # A store sees only that a process is gone, not of what: so hunger is tried on one store for each place of the work.
 DEATHS = [
-    *(("sqlite", kind) for kind in ("deadly", "outside", "hungry")),
-    *(("postgresql", kind) for kind in ("deadly", "outside", "hungry_outside")),
+    *(("sqlite", kind) for kind in ("deadly", "outside", "queued_outside", "hungry")),
+    *(("postgresql", kind) for kind in ("deadly", "outside", "queued_outside", "hungry_outside")),
 ]
 
 
@@ -204,7 +204,8 @@ async def test_work_that_ends_its_process_is_a_dead_letter_with_an_incident_and_
     reviving = asyncio.create_task(keep_alive(workers))
     try:
         killer = await field.start(getattr(killers, kind))
-        others = [await field.start(killers.neighbour, nap=timedelta(milliseconds=20 * number)) for number in range(20)]
+        neighbour = killers.queued_neighbour if kind.startswith("queued") else killers.neighbour
+        others = [await field.start(neighbour, nap=timedelta(milliseconds=20 * number)) for number in range(20)]
         results = await field.at_rest(*others)
         await field.until(lambda: _has_incident(field, killer))
     finally:

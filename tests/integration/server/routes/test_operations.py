@@ -286,7 +286,7 @@ async def test_load_balancers_may_ask_with_head(serve: Serve, tmp_path: Path) ->
 async def test_health_is_open_and_readiness_has_reasons(serve: Serve, tmp_path: Path) -> None:
     api = await serve(Holdfast(store=f"sqlite:///{tmp_path}/h.db", entry_points=False))
     assert (await api.get("/health"))["status"] == "ok"
-    assert await api.get("/health/ready") == {**await api.get("/health"), "reasons": []}
+    assert await api.get("/health/ready") == {**await api.get("/health"), "reasons": [], "warnings": []}
 
     await api.app.backend.store.close()
     answer = await api.ask("GET", "/health/ready")

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from enum import Enum
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import msgspec
@@ -111,3 +113,28 @@ def test_exceptions_of_python_and_ours_are_always_known() -> None:
     assert TypeRegistry().find("ValueError") is ValueError
     assert ActivityFault in TypeRegistry()
     assert TypeRegistry().find("holdfast.errors:ActivityFault") is ActivityFault
+
+
+@dataclass
+class Moved:
+    name: str
+
+
+def test_a_class_that_moved_is_found_where_it_can_still_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import shim in the old module helps; a module that is not loaded is not imported."""
+    old = ModuleType("old_shop")
+    old.Item = Moved  # type: ignore[attr-defined] # a module of this test
+    monkeypatch.setitem(sys.modules, "old_shop", old)
+
+    assert TypeRegistry([Moved]).find("old_shop:Item") is Moved
+    assert TypeRegistry().find("old_shop:Item") is None  # Only registered classes.
+    assert TypeRegistry([Moved]).find("old_shop:ModuleType") is None
+    assert TypeRegistry([Moved]).find("wave:Wave_read") is None
+    assert "wave" not in sys.modules
+
+
+def test_stored_data_may_have_another_name_for_a_class() -> None:
+    types = TypeRegistry()
+    types.register(Moved, aliases=["shop:Item"])
+
+    assert decode({"$t": "object", "of": "shop:Item", "v": {"name": "a"}}, types) == Moved("a")

@@ -1,79 +1,108 @@
-"""Missing code is recorded for each tenant, and readiness names the reason why a node takes no work."""
+"""Records of missing code: only nodes that take the work count, and records of earlier releases are read."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
-from holdfast.errors import DefinitionError
-from holdfast.model.cluster import NodeState
-from holdfast.model.commit import Commit
-from holdfast.model.stored import InstanceRow
+import msgspec
+import pytest
+
+from holdfast.model.node_details import NodeDetails
+from holdfast.model.record_rows import RecordRow
 from holdfast.persistence.memory import MemoryStore
-from holdfast.runtime.liveness import Liveness
-from holdfast.runtime.membership import Membership
-from holdfast.runtime.observability.outage_log import OutageLog
-from holdfast.runtime.observability.readiness import why_unready
-from holdfast.runtime.plans.missing_code import INCIDENT_AFTER, MissingCodeWatch, lacking_code, missing_code
+from holdfast.runtime.plans.missing_code import (
+    LACKING,
+    MISSING,
+    Lacking,
+    MissingCode,
+    incident,
+    lacking_code,
+    missing_code,
+    read_lacking,
+)
 from holdfast.testing import VirtualClock
 
 LEASE = timedelta(hours=1)
+NOW = VirtualClock().now()
 
 
-class FakePlans:
-    """Plans of a process that lacks the code of some contents."""
-
-    def __init__(self, *lacking: str) -> None:
-        self.lacking = set(lacking)
-        self.gone = set(lacking)
-
-    def of(self, tenant: str) -> FakePlans:
-        return self
-
-    async def plan(self, content: str) -> None:
-        if content in self.gone:
-            raise DefinitionError("The function 'price' is missing.")
-
-
-async def test_an_incident_is_opened_for_the_tenant_and_closed_when_the_code_is_back() -> None:
+@pytest.fixture
+def store() -> MemoryStore:
     clock = VirtualClock(jump=False)
-    store = MemoryStore(now=clock.now)
+    return MemoryStore(now=clock.now)
+
+
+async def register(store: MemoryStore, name: str, *queues: str, tenant: str = "") -> str:
+    details = NodeDetails(tenant=tenant, queues=queues)
+    registered = await store.register_node(name, time_to_live=LEASE, details=details.encoded())
+    return str(registered.node.boot)
+
+
+async def record(store: MemoryStore, node: str, boot: str, *, queue: str = "default", name: str = "c1") -> None:
+    payload = msgspec.json.encode(Lacking(reason="'pack' is gone", queue=queue, since=NOW, instances=2))
+    row = RecordRow(
+        tenant="", kind=LACKING, id=f"{name}@{node}", owner=name, state=boot, created=NOW, updated=NOW, payload=payload
+    )
+    await store.put_record(row)
+
+
+async def test_a_process_without_a_worker_hides_nothing(store: MemoryStore) -> None:
     await store.open()
-    membership, plans = Membership("a"), FakePlans("old")
-    membership.join(await store.register_node("a", time_to_live=LEASE), clock.now_ns)
-    for tenant, content in (("acme", "old"), ("globex", "new"), ("initech", "old")):
-        row = InstanceRow("i1", 1, "b1", "suspended", content, "order", 1, clock.now(), clock.now(), tenant=tenant)
-        await store.commit([Commit("b1", tenant=tenant, instance=row)])
-    known: Any = plans
-    watch = MissingCodeWatch(store, ("acme", "globex"), membership, known, OutageLog("a"))
+    await register(store, "web")  # It may have the code, but it takes no work.
+    boot = await register(store, "worker", "default")
+    await record(store, "worker", boot)
 
-    await watch.check()
-    assert list(await lacking_code(store, "acme")) == ["old"]
-    assert await missing_code(store, "acme") == []
-    clock.advance(INCIDENT_AFTER)
-    await watch.check()
-    (missing,) = await missing_code(store, "acme")
-    assert (missing.content, missing.definition_id, missing.instances) == ("old", "order", 1)
-    assert await missing_code(store, "globex") == []
-    assert await lacking_code(store, "initech") == {}
-
-    plans.gone.clear()
-    await watch.check()
-    assert await missing_code(store, "acme") == []
-    assert await lacking_code(store, "acme") == {}
-    assert plans.lacking == set()
-    await store.close()
+    assert [item.instances for item in (await lacking_code(store, "")).values()] == [2]
 
 
-async def test_a_node_is_ready_while_it_is_registered_and_live() -> None:
-    store = MemoryStore()
+@pytest.mark.parametrize(("queues", "tenant"), [(("pictures",), ""), (("default",), "acme")])
+async def test_a_node_of_another_queue_or_tenant_hides_nothing(
+    store: MemoryStore, queues: tuple[str, ...], tenant: str
+) -> None:
     await store.open()
-    membership, liveness = Membership("a"), Liveness(LEASE)
-    assert await why_unready(store, [(membership, liveness)]) == [
-        "This node is not registered, or its heartbeat is too old."
-    ]
-    membership.join(await store.register_node("a", time_to_live=LEASE), lambda: 0)
-    assert await why_unready(store, [(membership, liveness)]) == []
-    liveness.state = NodeState.DRAINING
-    assert await why_unready(store, [(membership, liveness)]) == ["This node is draining: it takes no new work."]
-    await store.close()
+    await register(store, "other", *queues, tenant=tenant)
+    boot = await register(store, "worker", "default", "pictures")
+    await record(store, "worker", boot)
+
+    assert list(await lacking_code(store, "")) == ["c1"]
+
+
+async def test_another_worker_may_have_the_code(store: MemoryStore) -> None:
+    await store.open()
+    await register(store, "other", "default")
+    boot = await register(store, "worker", "default", "pictures")
+    await record(store, "worker", boot)
+    await record(store, "worker", boot, queue="pictures", name="c2")
+
+    assert list(await lacking_code(store, "")) == ["c2"]
+
+
+async def test_a_record_of_an_earlier_process_does_not_count(store: MemoryStore) -> None:
+    await store.open()
+    boot = await register(store, "worker", "default")
+    await record(store, "worker", boot)
+    await register(store, "worker", "default")
+
+    assert await lacking_code(store, "") == {}
+
+
+async def test_records_of_earlier_releases_are_read(store: MemoryStore) -> None:
+    await store.open()
+    assert read_lacking(b"'pack' is gone", NOW) == Lacking(reason="'pack' is gone", since=NOW)
+    old = {"content": "c1", "definition_id": "order", "version": 2, "since": NOW, "instances": 3, "reason": "gone"}
+    await store.put_record(
+        RecordRow(
+            tenant="", kind=MISSING, id="c1", owner="order", state="open", created=NOW, updated=NOW,
+            payload=msgspec.json.encode(old),
+        )
+    )  # fmt: skip
+
+    (found,) = await missing_code(store, "")
+    assert (found.content, found.name, found.waiting) == ("c1", "", ())
+
+
+def test_an_incident_names_the_content_and_the_cause() -> None:
+    made = incident("c1!ab", Lacking(reason="gone", remedy="put it back", since=NOW, waiting=("i1",)), "order", 2)
+
+    assert isinstance(made, MissingCode)
+    assert (made.content, made.name, made.waiting, made.remedy) == ("c1", "c1!ab", ("i1",), "put it back")

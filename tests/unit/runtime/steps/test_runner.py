@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import DefinitionError, StoreUnavailable
+from holdfast.errors import CodeMissing, StateUnreadable, StoreUnavailable
 from holdfast.model.commit import Commit
 from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.model.work import NO_OWNER, EffectRef, EffectRow
@@ -19,6 +19,7 @@ from holdfast.runtime.intake import Intake
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
+from holdfast.runtime.plans.obstacles import Obstacles
 from holdfast.runtime.service import BackgroundTasks
 from holdfast.runtime.steps import runner as runner_module
 from holdfast.runtime.steps.capacity import StepCapacity
@@ -45,10 +46,14 @@ class FakeTicket:
     async def put_off(self, pause: timedelta) -> None:
         self.calls.append(pause)
 
+    async def park(self, name: str) -> None:
+        self.calls.append(f"park {name}")
+
 
 class FakePlans:
     def __init__(self) -> None:
         self.error: Exception | None = None
+        self.obstacles = Obstacles(set())
 
     def of(self, tenant: str) -> FakePlans:
         return self
@@ -85,6 +90,7 @@ class Bench:
         self.in_hand = InstancesInHand()
         self.launched: list[EffectRow] = []
         self.keeps_running = True
+        self.launch_error: Exception | None = None
         per_value: Any = limit
         self.share = QueueShare(["mail@acme"], per_value=per_value)
         self.background = BackgroundTasks("a test task failed")
@@ -105,6 +111,8 @@ class Bench:
 
     async def launch(self, row: EffectRow) -> None:
         assert self.in_hand.has(KEY)
+        if self.launch_error is not None:
+            raise self.launch_error
         self.launched.append(row)
 
     def has(self, key: Any) -> bool:
@@ -159,10 +167,35 @@ async def test_a_step_that_has_nothing_left_to_run_frees_its_place() -> None:
     assert bench.share.running == set()
 
 
-@pytest.mark.parametrize("error", [DefinitionError("The code is missing."), StoreUnavailable("No answer.")])
-async def test_a_step_that_this_node_cannot_take_is_given_back(error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error", [CodeMissing("order", "'pack' is gone", content="c0ffee"), StateUnreadable("i", "gone", content="c0ffee")]
+)
+async def test_a_step_whose_code_is_missing_is_parked(error: Exception) -> None:
     bench, ticket = await Bench().open(), FakeTicket(content="c0ffee")
     bench.plans.error = error
+
+    assert not await bench.runner.run(ticket, bench.share)
+
+    (obstacle,) = bench.plans.obstacles.of(KEY.tenant)
+    assert (ticket.calls, await bench.owner(), bench.launched) == ([f"park {obstacle.name}"], NO_OWNER, [])
+
+
+async def test_a_step_of_an_instance_that_cannot_be_read_is_given_back_uncounted() -> None:
+    bench, ticket, again = await Bench().open(), FakeTicket(content="c0ffee"), FakeTicket(content="c0ffee")
+    bench.launch_error = StateUnreadable(KEY.id, "gone", type_name="shop:Item", content="c0ffee")
+
+    assert await bench.runner.run(ticket, bench.share)
+
+    (row,) = await bench.store.effects_of(*KEY)
+    assert (row.owner, row.attempt, bench.share.running) == (NO_OWNER, 1, set())
+    assert not await bench.runner.run(again, bench.share)
+    (obstacle,) = bench.plans.obstacles.of(KEY.tenant)
+    assert again.calls == [f"park {obstacle.name}"]
+
+
+async def test_a_step_that_this_node_cannot_take_is_given_back() -> None:
+    bench, ticket = await Bench().open(), FakeTicket(content="c0ffee")
+    bench.plans.error = StoreUnavailable("No answer.")
 
     assert not await bench.runner.run(ticket, bench.share)
 

@@ -24,6 +24,7 @@ from holdfast.runtime.intake import Intake
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
+from holdfast.runtime.plans.obstacles import Obstacles
 from holdfast.runtime.service import BackgroundTasks
 from holdfast.runtime.steps.limits.spec import Limit
 from holdfast.runtime.steps.queue_share import shares_of
@@ -38,6 +39,7 @@ class NoPlans:
     """No code is missing, and no plan is needed: the rows carry no content."""
 
     lacking: frozenset[str] = frozenset()
+    obstacles = Obstacles(set())
 
 
 class FakeEffects:

@@ -7,10 +7,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast import Status, Workflow, expr
 from holdfast.activities import Event, Sequence, SetOutput
-from holdfast.errors import DefinitionError, HoldfastError, PayloadRefused, StoreUnavailable
+from holdfast.errors import (
+    CodeMissing,
+    DefinitionError,
+    HoldfastError,
+    PayloadRefused,
+    StateUnreadable,
+    StoreUnavailable,
+    UnknownValueType,
+)
 from holdfast.model.values import TypeRegistry
 from holdfast.model.work import WorkKind, WorkRow
 from holdfast.runtime.commits import dead_letters, work_rows
@@ -152,12 +161,38 @@ async def test_the_last_attempt_buries_the_row(memory: MemoryNode) -> None:
     assert await stored(memory, timedelta(days=1)) == []
 
 
-async def test_missing_code_is_no_attempt(memory: MemoryNode) -> None:
-    failing(memory, DefinitionError("The code is missing here."))
+@pytest.mark.parametrize(
+    "error",
+    [
+        DefinitionError("There is no workflow 'order'."),
+        CodeMissing("order", "'pack' is gone", content="c1"),
+        StateUnreadable("i1", "gone", variable="item", type_name="shop:Item", content="c1"),
+        UnknownValueType("shop:Item"),
+    ],
+)
+async def test_work_that_this_process_cannot_run_is_parked(memory: MemoryNode, error: HoldfastError) -> None:
+    failing(memory, error)
+    row = await stimulus_row(memory, attempts=ATTEMPTS_MAX - 1)
 
-    await take(memory, await stimulus_row(memory))
+    await take(memory, row)
 
-    assert [item.attempts for item in await stored(memory, RETRY_PAUSE)] == [0]
+    (found,) = await stored(memory, timedelta(days=1))
+    assert found == replace(row, content=found.content)  # Nothing is counted, and it keeps its place in the queue.
+    assert await memory.components.poller.take_due() == 0
+    assert await memory.store.until_due(["default"], lacking=memory.components.plans.lacking) is None
+    assert await memory.store.list_dead_letters("") == []
+    (obstacle,) = memory.components.plans.obstacles.of("")
+    assert obstacle.name == found.content
+
+
+async def test_parked_work_runs_where_it_can(memory: MemoryNode) -> None:
+    row = await resume_row(memory, "a")
+    await memory.store.move_work(row, attempts=0, due=None, content="c1!item")
+
+    assert await memory.components.poller.take_due() == 1
+
+    assert (await memory.runtime.read("a")).status.at_rest
+    assert memory.components.plans.obstacles.take_passed() == {("", "c1!item")}
 
 
 async def test_a_refused_payload_is_buried_at_once(memory: MemoryNode) -> None:

@@ -173,9 +173,11 @@ class MysqlStore(
     async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
         return await self._write(lambda: _refusing(self._put(rows)))
 
-    async def move_work(self, row: WorkRow, *, attempts: int, due: datetime | None) -> WorkRow | None:
+    async def move_work(
+        self, row: WorkRow, *, attempts: int, due: datetime | None, content: str | None = None
+    ) -> WorkRow | None:
         await self._held_claims.release([key_of(row)])
-        return await super().move_work(row, attempts=attempts, due=due)
+        return await super().move_work(row, attempts=attempts, due=due, content=content)
 
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
         await self._held_claims.release(list(map(key_of, rows)))

@@ -58,10 +58,10 @@ def _claimable(limit: int) -> str:
 
 UNTIL_DUE = f"""select min(w.moment) - {_NOW} from unnest($1::text[]) q(queue) cross join lateral (
     (select created as moment from hf_work where queue = q.queue and due = {AT_ONCE}
-        order by urgency, tenant, id limit 1)
+        and content <> all($2::text[]) order by urgency, tenant, id limit 1)
     union all
     (select due from hf_work where queue = q.queue and due > {AT_ONCE}
-        order by due, urgency, tenant, id limit 1)
+        and content <> all($2::text[]) order by due, urgency, tenant, id limit 1)
 ) w"""
 """Microseconds until the first row of either range is due. One statement, no locks."""
 

@@ -107,8 +107,8 @@ class PostgresStore(
     def _claim_on(self, connection: Connection, driver: PostgresDriver) -> LockedClaim:
         return LockedClaim(connection, driver.committer, self.commit, driver.changed)
 
-    async def until_due(self, queues: Sequence[str]) -> timedelta | None:
-        ((left,),) = await self._driver.fetch(UNTIL_DUE, list(queues))
+    async def until_due(self, queues: Sequence[str], *, lacking: Collection[str] = ()) -> timedelta | None:
+        ((left,),) = await self._driver.fetch(UNTIL_DUE, list(queues), list(lacking))
         return None if left is None else timedelta(microseconds=left)
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from holdfast.errors import InstanceNotFound
+from holdfast.errors import CodeMissing, InstanceNotFound, StateUnreadable
 from holdfast.execution import delivery
 from holdfast.execution.effect_failure import failure
 from holdfast.execution.live import LiveInstance
@@ -19,6 +19,8 @@ from holdfast.runtime.observability.outage_log import AWAY
 
 logger = logging.getLogger("holdfast")
 
+PARKED_RETRY_SECONDS = 10.0
+"""Pause until a result is offered again to an instance that this process cannot read."""
 STORE_RETRY_SECONDS = 0.5
 """Pause until a result is offered again to a store that is unavailable."""
 
@@ -73,6 +75,9 @@ class EffectJob(Job):
             self.drop(retries)
         elif isinstance(error, AWAY):
             retries.later(self, STORE_RETRY_SECONDS)
+        elif isinstance(error, CodeMissing | StateUnreadable):
+            # A node with other code has changed the instance. The result is kept until this process can read it, or ends.
+            retries.later(self, PARKED_RETRY_SECONDS)
         elif not self.gave_up:
             # The result is too large or of an unknown type: the activity fails with that error.
             logger.warning("the result of an effect of instance %s cannot be stored", self.instance_id, exc_info=error)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.errors import InvalidState, UnknownValueType
 from holdfast.execution import delivery
 from holdfast.execution.live import LiveInstance
+from holdfast.execution.unreadable import unreadable
 from holdfast.model.guard import Guard
 from holdfast.model.stored import InstanceKey
 from holdfast.runtime.commits.jobs.base import Job
@@ -47,4 +49,7 @@ class StoredResumeJob(ResumeJob):
     __slots__ = ()
 
     def read(self, live: LiveInstance) -> Any:
-        return decode_payload(self.payload, live.plan.types)
+        try:
+            return decode_payload(self.payload, live.plan.types)
+        except (UnknownValueType, InvalidState) as error:
+            raise unreadable(live.id, error, part="payload") from error
