@@ -160,6 +160,8 @@ class _Bulk:
         if index is None or index in progress.done:
             return  # A retried child reports its end a second time.
         refused = payload.get("refused")
+        if payload.get("unknown"):
+            raise ActivityFault(str(refused))  # None of the instances can start.
         status = "refused" if refused else str(payload["status"])
         outputs = {"error": str(refused)} if refused else payload["outputs"]
         progress.add([index, status, values.encode(outputs, live.plan.types)])

@@ -4,6 +4,7 @@
     ├── DefinitionError                 a definition that cannot run
     │   ├── InvalidDefinition           problems in a document, all listed
     │   ├── WorkflowRefused             a workflow function that cannot be compiled
+    │   ├── WorkflowUnknown             a start of a workflow that does not exist
     │   ├── CompositionCycle            a workflow contains itself as an activity
     │   ├── DefinitionNotFound          no definition of that id or version
     │   ├── CodeMissing                 a workflow of functions whose code is not loaded in this process
@@ -117,6 +118,7 @@ from holdfast.errors.authoring import (
     UnknownValueType,
     ValueRefused,
     WorkflowRefused,
+    WorkflowUnknown,
 )
 from holdfast.errors.base import (
     HoldfastError,
@@ -276,6 +278,7 @@ __all__ = [
     "VariableNotFound",
     "VersionConflict",
     "WorkflowRefused",
+    "WorkflowUnknown",
     "WrongResult",
     "WrongType",
 ]

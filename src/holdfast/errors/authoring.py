@@ -30,6 +30,10 @@ class InvalidDefinition(DefinitionError):
         super().__init__(f"{name} has {len(self.problems)} problem(s):\n{_listed(self.problems)}")
 
 
+class WorkflowUnknown(DefinitionError):
+    """A start names a workflow that neither the store nor this process has."""
+
+
 class CompositionCycle(DefinitionError):
     """A workflow contains itself as an activity."""
 

@@ -80,7 +80,8 @@ class DispatchInstance(Request, frozen=True, kw_only=True, tag="instance"):
 
 
 class DispatchTrigger(Request, frozen=True, kw_only=True, tag="trigger"):
-    """Start an instance of every published workflow with a trigger of that type and payload."""
+    """Start an instance of every published workflow with a trigger of that type and payload. With `instance_id`, nothing is
+    started: that instance is resumed at its bookmarks of that type and payload."""
 
     activity_type: str
     payload: Any = None
@@ -89,7 +90,7 @@ class DispatchTrigger(Request, frozen=True, kw_only=True, tag="trigger"):
     """Value that the trigger receives; None passes the payload."""
     correlation_id: str | None = None
     instance_id: str | None = None
-    """Id of the started instance; only if one definition matches."""
+    """The instance to resume, as in Elsa."""
 
 
 class DispatchResume(Request, frozen=True, kw_only=True, tag="resume"):

@@ -18,8 +18,9 @@ from starlette.types import Receive, Scope, Send
 from holdfast.server.problems import problem
 
 FOLDER = Path(__file__).parent / "studio"
-RESERVED_PREFIXES = ("api", "workflows", "health", "metrics")
-"""First path segments that belong to the API: unknown paths below them are 404, not a page of the Studio."""
+RESERVED_PREFIXES = ("api", "elsa", "workflows", "health", "metrics")
+"""First path segments of the API, and of the API of Elsa, which clients may try: unknown paths below them are 404, not a page of
+the Studio."""
 MODULES = "studio-plugins"
 """Path of the modules of plugins."""
 ENCODINGS = (("br", ".br"), ("gzip", ".gz"))

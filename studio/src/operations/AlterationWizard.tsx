@@ -194,7 +194,7 @@ function TargetFields({ definition, status, onDefinition, onStatus, count }: Tar
   const known = useQuery(definitions.known());
   const statuses = status === "live" ? ["running", "suspended"] : [status];
   const matching = useQuery({
-    ...instances.list({ definition_id: definition, status: statuses, limit: 1 }),
+    ...instances.list({ definition_id: definition, status: statuses, limit: 1, total: true }),
     enabled: count && definition !== "",
   });
   return (
@@ -215,7 +215,7 @@ function TargetFields({ definition, status, onDefinition, onStatus, count }: Tar
         options={(["live", "suspended", "faulted"] as const).map((one) => ({ value: one, label: t(one) }))}
       />
       {definition && count && matching.data ? (
-        <p className="quiet">{t("matching", { n: matching.data.total })}</p>
+        <p className="quiet">{t("matching", { n: matching.data.total ?? 0 })}</p>
       ) : null}
     </>
   );

@@ -1,7 +1,12 @@
 import { defineMessages } from "../i18n/messages";
 import { Button } from "./Button";
 
-const t = defineMessages("pager", { of: "{from}–{to} of {total}", uncounted: "{from}–{to}", back: "Back", next: "Next" });
+const t = defineMessages("pager", {
+  of: "{from}–{to} of {total}",
+  uncounted: "{from}–{to}",
+  back: "Back",
+  next: "Next",
+});
 
 type Paging = { page: number; next: (cursor: string) => void; back: () => void };
 

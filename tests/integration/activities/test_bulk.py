@@ -138,14 +138,25 @@ async def test_no_items_are_done_at_once(cluster: Any) -> None:
     assert (result.status, result.outputs["results"]) == (Status.FINISHED, [])
 
 
-async def test_children_that_cannot_be_started_are_told(cluster: Any) -> None:
+async def test_a_workflow_that_does_not_exist_faults(cluster: Any) -> None:
     a = await cluster.node("a", definitions=[doubling()], work=True)
     identity = (await a.start(bulk("nowhere"), {"count": 3})).result.instance_id
 
     ended = await a.wait_at_rest(identity)
 
+    assert ended.status is Status.FAULTED
+    assert "nowhere" in ended.incidents[0].message
+
+
+async def test_children_that_cannot_be_started_are_told(cluster: Any) -> None:
+    a = await cluster.node("a", definitions=[doubling()], work=True)
+    wrong = bulk(items=expr("['x'] * count"))
+    identity = (await a.start(wrong, {"count": 3})).result.instance_id
+
+    ended = await a.wait_at_rest(identity)
+
     assert [item["status"] for item in ended.outputs["results"]] == ["refused"] * 3
-    assert "nowhere" in ended.outputs["results"][0]["outputs"]["error"]
+    assert "item" in ended.outputs["results"][0]["outputs"]["error"]
     assert sorted(ended.outputs["counts"][1]) == [0, 1, 2]
 
 

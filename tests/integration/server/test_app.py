@@ -194,6 +194,13 @@ async def test_the_studio_answers_addresses_of_its_own_router_with_its_page(stud
     assert body == b'<base href="/base/"><main>'
 
 
+@pytest.mark.parametrize("path", ["/api/nothing", "/elsa/api/workflow-definitions", "/elsa"])
+async def test_addresses_of_an_api_are_no_pages(studio: Studio, path: str) -> None:
+    status, _, body = await asked(studio, path)
+
+    assert (status, b"route.not_found" in body) == (404, True)
+
+
 async def test_files_with_a_hash_stay_and_are_sent_packed_to_those_who_take_it(studio: Studio) -> None:
     _, plain, first = await asked(studio, "/assets/app-1234.js")
     _, packed, second = await asked(studio, "/assets/app-1234.js", accept_encoding="gzip, br")

@@ -71,15 +71,15 @@ class ProvidedDefinitions:
         self._published = {label.definition_id: label for label in labels}
         self._before = {item.source: item for item in before.definitions}
 
-    def unchanged(self, source: str) -> Provided | None:
-        """The definition of this source hash, if it is published as the last start left it."""
+    def unchanged(self, source: str) -> DefinitionVersion | None:
+        """The published version of this source hash, if it is published as the last start left it."""
         found = self._before.get(source)
         if found is None:
             return None
         label = self._published.get(found.definition_id)
         if label is None or label.content != found.content or label.details.uses:
             return None
-        return found
+        return label
 
     async def save(self, definitions: Sequence[Provided]) -> None:
         """Remember the definitions of this start. Of two nodes that start at once, one writes; both write the same."""

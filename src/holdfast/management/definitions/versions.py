@@ -27,6 +27,13 @@ from holdfast.management.definitions.dry_run import DryRun, refuse
 from holdfast.management.definitions.engine import Engine
 from holdfast.management.definitions.http_routes import check_endpoints, held_routes
 from holdfast.management.definitions.provided import ProvidedDefinitions, source_hash
+from holdfast.management.definitions.version_content import (
+    CodeSource,
+    definition_of,
+    details_of,
+    draft_number,
+    written_of,
+)
 from holdfast.management.definitions.workflow_as_activity import (
     PARTS,
     WorkflowsAsActivities,
@@ -51,7 +58,6 @@ from holdfast.model.definition import Definition
 from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.problem import Problem
-from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
 from holdfast.runtime.facade import Runtime
 from holdfast.runtime.plans.triggers import AWAITED, triggers_of
@@ -136,10 +142,19 @@ class Definitions:
             problems.extend(refusal.problems)
         return problems
 
-    def code_source(self, workflow: Any) -> tuple[str, str]:
-        """Id of a workflow of this process, and the hash of its document with the workflows that it uses."""
+    def code_source(self, workflow: Any) -> CodeSource:
+        """A workflow of this process: its id, and the hashes of its document with the workflows that it uses."""
         definition = embedded(self._engine.definition(workflow), self._engine)
-        return definition.id, source_hash(self._deployment.encode(), _written(definition))
+        document = written_of(definition)
+        return CodeSource(
+            definition_id=definition.id,
+            source=source_hash(self._deployment.encode(), document),
+            document=content_hash(document),
+        )
+
+    def expect(self, code: CodeSource, label: DefinitionVersion) -> None:
+        """This code is published unchanged: an instance of it can be started without a query."""
+        self._runtime.plans.expect(code.document, label.content, label.version)
 
     def parsed(self, document: Any) -> Definition:
         """The definition as its author wrote it. Raises `DefinitionError` for an invalid document."""
@@ -172,10 +187,10 @@ class Definitions:
                 latest is None
             ):  # A draft may have problems, but its id must be reachable: otherwise it could not be corrected.
                 refuse(unreachable(definition.id), definition)
-            details = _details(definition, document, latest, source)
+            details = details_of(definition, document, latest, source)
             if folder is not None:
                 details = replace(details, folder=folder)
-            number = _draft_number(latest, definition)
+            number = draft_number(latest, definition)
             label, content = self._made(replace(definition, version=number), details)
             return await self._save(label, content, (), expected_hash)
 
@@ -207,7 +222,7 @@ class Definitions:
         await self.as_activities.refresh()
         is_new = content is not None
         content = await self._stored(label) if content is None else content
-        written = _definition_of(content)
+        written = definition_of(content)
         definition = embedded(written, self._engine)
         if definition.extra != written.extra:
             made, content = self._made(definition, label.details)
@@ -242,8 +257,8 @@ class Definitions:
                         live_instances=await self.live_instances(definition.id),
                     )
             latest = await self._find(definition.id, Which.LATEST)
-            number = _draft_number(latest, definition)
-            details = _details(definition, document, latest, source)
+            number = draft_number(latest, definition)
+            details = details_of(definition, document, latest, source)
             label, content = self._made(replace(definition, version=number), details)
             return await self._publish_for_all(label, content)
 
@@ -263,7 +278,7 @@ class Definitions:
         async with self._saving:
             old, latest = await self.get(definition_id, version), await self.get(definition_id)
             definition = bare((await self._read(old))[0])
-            number = _draft_number(latest, definition)
+            number = draft_number(latest, definition)
             details = old.details.with_filing_of(latest.details, labels=True, folder=True)
             label, content = self._made(replace(definition, version=number), details)
             return await self._save(label, content, ())
@@ -344,7 +359,7 @@ class Definitions:
 
     def _made(self, definition: Definition, details: VersionDetails) -> tuple[DefinitionVersion, DefinitionContent]:
         runtime = self._runtime
-        document, now = _written(definition), runtime.clock.now()
+        document, now = written_of(definition), runtime.clock.now()
         content = content_hash(document)
         label = DefinitionVersion(
             tenant=runtime.tenant,
@@ -376,34 +391,9 @@ class Definitions:
 
     async def _read(self, label: DefinitionVersion) -> tuple[Definition, DefinitionContent]:
         content = await self._stored(label)
-        return _definition_of(content), content
+        return definition_of(content), content
 
     async def _schedule(self, definition: Definition | None, definition_id: str = "") -> None:
         found = () if definition is None else triggers_of(definition, self._engine)
         name = definition_id if definition is None else definition.id
         await Schedules(self._runtime).put(name, [(item.type, item.id, payload) for item, payload in found])
-
-
-def _details(definition: Definition, document: Any, latest: DefinitionVersion | None, source: Source) -> VersionDetails:
-    """Details of a new version. Labels and folder are kept from the latest version unless the document states them."""
-    details = VersionDetails.of(definition, source)
-    if latest is None:
-        return details
-    stated = "labels" in document if isinstance(document, Mapping) else bool(definition.labels)
-    return details.with_filing_of(latest.details, labels=not stated, folder="folder" not in definition.metadata)
-
-
-def _definition_of(content: DefinitionContent) -> Definition:
-    document: Mapping[str, Any] = msgspec.json.decode(content.document)
-    return parse_definition(document, trusted=content.origin is Origin.CODE)
-
-
-def _written(definition: Definition) -> bytes:
-    return msgspec.json.encode(write_definition(definition))
-
-
-def _draft_number(latest: DefinitionVersion | None, definition: Definition) -> int:
-    """The number of the existing draft; otherwise the next number, or the number in the document if that is higher."""
-    if latest is None:
-        return max(definition.version, 1)
-    return max(latest.version + 1, definition.version) if latest.published else latest.version

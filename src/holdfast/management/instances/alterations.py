@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.errors import ExecutionError, HoldfastError
+from holdfast.errors import ExecutionError, HoldfastError, InstanceEnded
 from holdfast.model.alterations import (
     ALTERATION,
     SAMPLES_MAX,
@@ -54,12 +54,17 @@ class Alterations:
         who: str,
         why: str | None = None,
     ) -> bool:
-        """Alter one instance: all of it in one commit, or nothing. False if there was nothing to change."""
+        """Alter one instance: all of it in one commit, or nothing. False if there was nothing to change. Raises `InstanceEnded`
+        for a finished or canceled instance."""
         runtime, wanted = self._runtime, checked(alterations)
         row = await runtime.row(instance_id)
+        if row.status not in ALTERED:
+            raise InstanceEnded(instance_id, row.status)
         targets = await targets_of(runtime.plans, row.definition_id, wanted)
         job = AlterJob(runtime.key(instance_id), OperatorRequest(who, why), wanted, targets)
         answer = await runtime.ask(job)
+        if not job.changed and (status := (await runtime.row(instance_id)).status) not in ALTERED:
+            raise InstanceEnded(instance_id, status)  # It ended since the row was read.
         return job.changed and not answer.dropped
 
     # -- plans ---------------------------------------------------------------------------------------------------------

@@ -49,6 +49,8 @@ class DurableDispatcher:
                 answer: DispatchResponse = await self._definition(request)
             case DispatchInstance():
                 answer = await self._instance(request)
+            case DispatchTrigger() if request.instance_id is not None:
+                answer = await self._resume(validation.resume_of(request))
             case DispatchTrigger():
                 answer = await self._trigger(request)
             case DispatchResume():

@@ -48,6 +48,8 @@ class InlineDispatcher:
                 return (await self.begin(request))[0]
             case DispatchInstance():
                 return await self._instance(request)
+            case DispatchTrigger() if request.instance_id is not None:
+                return await self._resume(validation.resume_of(request))
             case DispatchTrigger():
                 return await self._trigger(request)
             case DispatchStimulus():

@@ -81,20 +81,21 @@ async def start_of(host: DispatchHost, request: DispatchDefinition) -> Start:
 async def triggered(host: DispatchHost, request: DispatchTrigger) -> list[tuple[TriggerRow, Start]]:
     """Every published workflow that the request starts."""
     rows = await host.find_triggers(request.activity_type, request.payload)
-    if request.instance_id is not None and len(rows) > 1:
-        raise DefinitionError(
-            f"{len(rows)} triggers match, so their instances cannot all be '{request.instance_id}'. Leave the id out."
-        )
     found = [(row, await _triggered(host, request, row)) for row in rows]
     for _, asked in found:
         asked.checked_inputs()  # All definitions, before the first start.
     return found
 
 
+def resume_of(request: DispatchTrigger) -> DispatchResume:
+    """The same request for one instance: it is resumed, and nothing is started."""
+    return DispatchResume(**{name: getattr(request, name) for name in DispatchTrigger.__struct_fields__})
+
+
 async def _triggered(host: DispatchHost, request: DispatchTrigger, row: TriggerRow) -> Start:
     data = request.payload if request.input is None else request.input
     return Start(
-        key=host.key(request.instance_id or host.new_id()),
+        key=host.key(host.new_id()),
         plan=await host.plans.plan(row.content),
         content=row.content,
         inputs=data if isinstance(data, Mapping) else {},

@@ -50,6 +50,8 @@ class PlanCache:
         self.at_hand: Callable[[str], Plan | None] = self._plans.get
         """The plan of a content hash, if it is cached. The lookup of the dict itself: every job calls it."""
         self._contents: dict[int, tuple[Plan, str]] = {}
+        self._stored: dict[str, tuple[str, int]] = {}
+        """Contents and version numbers of unchanged definitions of this process, by the hash of their documents."""
         self._pinning: dict[int, asyncio.Task[str]] = {}
         self.numbers: dict[str, int] = {}
         """Version numbers of contents, from their labels: the code of a changed function does not know its number."""
@@ -59,9 +61,9 @@ class PlanCache:
 
     async def pin(self, plan: Plan) -> str:
         """Store the content of a plan's definition unless this process has done so, and return its hash."""
-        known = self._contents.get(id(plan))
+        known = self.known(plan)
         if known is not None:
-            return known[1]
+            return known
         # Concurrent starts share one save.
         task = self._pinning.get(id(plan))
         if task is None:
@@ -72,7 +74,20 @@ class PlanCache:
     def known(self, plan: Plan) -> str | None:
         """The content hash of a plan's definition, if the content is known to be stored."""
         found = self._contents.get(id(plan))
-        return None if found is None else found[1]
+        if found is not None:
+            return found[1]
+        if not self._stored:
+            return None
+        document = msgspec.json.encode(write_definition(plan.definition))
+        stored = self._stored.get(content_hash(document))
+        if stored is None:
+            return None
+        self.know(plan, *stored)
+        return stored[0]
+
+    def expect(self, document: str, content: str, number: int) -> None:
+        """The document of this hash is stored with this content and version number. Its plan is compiled when it is needed."""
+        self._stored[document] = (content, number)
 
     async def written(self, definition: Definition) -> tuple[str, bytes]:
         """Content hash and document of a definition of this process. A function that differs from the stored version only in

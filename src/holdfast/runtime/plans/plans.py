@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from holdfast.errors import DefinitionError
+from holdfast.errors import WorkflowUnknown
 from holdfast.execution.plan import Plan
 from holdfast.model.catalog import Source, Which
 from holdfast.model.definition import Definition
@@ -58,7 +58,7 @@ class Plans:
         known = self._definitions.find(reference) if self._definitions is not None else None
         definition = known or await plans.find(reference)
         if definition is None:
-            raise DefinitionError(
+            raise WorkflowUnknown(
                 f"There is no workflow '{reference}'. Import it into the store, or give it to Holdfast(definitions=[…])."
             )
         return self._plan_of(definition)

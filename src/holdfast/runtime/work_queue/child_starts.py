@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.errors import CodeMissing, HoldfastError, UnknownValueType, UnreadableValue
+from holdfast.errors import CodeMissing, HoldfastError, UnknownValueType, UnreadableValue, WorkflowUnknown
 from holdfast.model.inputs import check_inputs
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import WorkRow
@@ -58,4 +58,7 @@ def refusal_of(row: WorkRow, error: HoldfastError) -> Job | None:
     if not request.parent_id:
         return None
     parent, bookmark = work_rows.parent_of(request.parent_id)
-    return start_refused(InstanceKey(row.tenant, parent), bookmark, request.instance_id, str(error), row.id)
+    unknown = isinstance(error, WorkflowUnknown)
+    return start_refused(
+        InstanceKey(row.tenant, parent), bookmark, request.instance_id, str(error), row.id, unknown=unknown
+    )

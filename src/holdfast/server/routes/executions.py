@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Header, Response
+import msgspec
+from fastapi import Header, Query, Response
 from starlette.requests import Request
 
 from holdfast.errors import HoldfastError
@@ -19,6 +20,7 @@ from holdfast.server.schemas.definitions import (
     DispatchFailure,
     DispatchRequest,
     DispatchResult,
+    ExecuteQuery,
     StartRequest,
 )
 from holdfast.server.schemas.instances import ExecuteResult
@@ -63,6 +65,35 @@ async def execute_definition(
         response.status_code = 202
         response.headers["Location"] = f"{server.base_path}/api/instances/{result.instance_id}"
     return result
+
+
+@router.get(
+    "/{id}/execute",
+    responses={202: {"model": ExecuteResult, "description": "The instance is still running after the wait."}},
+)
+async def execute_definition_by_get(
+    id: str,
+    server: Server,
+    who: Who,
+    request: Request,
+    response: Response,
+    wanted: Annotated[ExecuteQuery, Query()],
+    x_correlation_id: CorrelationId = None,
+) -> ExecuteResult:
+    """Start an instance and wait, for clients that can only follow links. Each request starts an instance: caches and link
+    previews must not reach it. The inputs are JSON."""
+    body = StartRequest(input=read_input(wanted.input), **wanted.model_dump(exclude={"input"}))
+    return await execute_definition(id, server, who, request, response, body, x_correlation_id=x_correlation_id)
+
+
+def read_input(text: str) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(text)
+    except ValueError as error:  # msgspec's errors are ValueErrors
+        raise Refusal(422, "input.invalid", f"`input` is not JSON: {error}.") from error
+    if not isinstance(found, dict):
+        raise Refusal(422, "input.invalid", '`input` is not a JSON object. Write input={"name": value}.')
+    return found
 
 
 @router.post("/{id}/dispatch", status_code=202)

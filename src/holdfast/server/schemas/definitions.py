@@ -170,6 +170,15 @@ class StartRequest(Request):
     instance_id: str | None = None
 
 
+class ExecuteQuery(Request):
+    input: str = Field(default="{}", description="Inputs, as a JSON object.")
+    correlation_id: str | None = None
+    name: str | None = None
+    version: VersionNumber | Literal["latest", "published"] = "published"
+    start_at: str | None = Field(default=None, description="Id of the trigger activity to start at.")
+    instance_id: str | None = None
+
+
 class DispatchRequest(StartRequest):
     priority: int = Field(default=0, ge=-(2**31), lt=2**31, description="Higher values run first.")
     queue: str | None = None

@@ -89,6 +89,29 @@ async def test_execute_without_a_body_takes_the_defaults(ready: Caller) -> None:
     assert (await ready.post("/api/definitions/hello/execute"))["outputs"] == {"greeting": "Hello world"}
 
 
+async def test_execute_by_get_takes_its_inputs_from_the_query(ready: Caller) -> None:
+    answer = await ready.ask(
+        "GET", "/api/definitions/hello/execute", params={"input": '{"who": "Ada"}', "correlation_id": "c1"}
+    )
+
+    assert (answer.status, answer.body["outputs"]) == (200, {"greeting": "Hello Ada"})
+    found = await ready.get(f"/api/instances/{answer.body['instance_id']}")
+    assert found["correlation_id"] == "c1"
+    for wrong in ("nothing", "[1]"):
+        refused = await ready.ask("GET", "/api/definitions/hello/execute", params={"input": wrong})
+        assert (refused.status, refused.body["code"]) == (422, "input.invalid")
+
+
+async def test_altering_an_ended_instance_is_refused(ready: Caller) -> None:
+    name = (await ready.post("/api/definitions/hello/execute"))["instance_id"]
+
+    refused = await ready.post(
+        f"/api/instances/{name}/alter", {"alterations": [{"type": "migrate", "version": 1}]}, expect=409
+    )
+
+    assert refused["code"] == "instance.ended"
+
+
 async def test_wrong_inputs_are_told_by_field(ready: Caller) -> None:
     refused = await ready.post("/api/definitions/hello/execute", {"input": {"who": 5, "more": 1}}, expect=422)
 

@@ -81,6 +81,17 @@ async def test_a_trigger_starts_each_matching_definition(memory: MemoryNode) -> 
     assert (await dispatch(memory, DispatchTrigger(activity_type=row.type, payload={"name": "x"}))).instance_ids == ()
 
 
+async def test_a_trigger_for_an_instance_resumes_it_and_starts_nothing(memory: MemoryNode) -> None:
+    for name in ("a", "b"):
+        await dispatch(memory, DispatchDefinition(definition_id="waits", instance_id=name))
+    (mark,) = (await memory.runtime.read("a")).bookmarks
+
+    answer = await dispatch(memory, DispatchTrigger(activity_type=mark.name, payload=mark.payload, instance_id="b"))
+
+    assert answer.instance_ids == ("b",)
+    assert [(await memory.runtime.read(name)).status for name in "ab"] == [Status.SUSPENDED, Status.FINISHED]
+
+
 async def test_a_resume_reaches_all_waiting_instances(memory: MemoryNode) -> None:
     for name in ("a", "b"):
         await dispatch(memory, DispatchDefinition(definition_id="waits", instance_id=name))

@@ -51,17 +51,22 @@ async def test_a_wrong_start_is_refused(memory: MemoryNode, given: dict[str, obj
         await validation.start_of(memory.runtime, request)
 
 
-async def test_one_id_cannot_name_the_instances_of_several_triggers(memory: MemoryNode) -> None:
+async def test_a_trigger_starts_every_definition_that_has_it(memory: MemoryNode) -> None:
     for name in ("first", "second"):
         await memory.runtime.definitions.deploy(Workflow(Event("placed", can_start=True), id=name))
     row, _ = await memory.runtime.triggers.list()
-    both = DispatchTrigger(activity_type=row.type, payload=row.payload)
 
-    assert len(await validation.triggered(memory.runtime, both)) == 2
-    with pytest.raises(DefinitionError, match="2 triggers match"):
-        await validation.triggered(
-            memory.runtime, DispatchTrigger(activity_type=row.type, payload=row.payload, instance_id="i")
-        )
+    found = await validation.triggered(memory.runtime, DispatchTrigger(activity_type=row.type, payload=row.payload))
+
+    assert len({start.key.id for _, start in found}) == 2
+
+
+def test_a_trigger_for_an_instance_is_a_resume() -> None:
+    request = DispatchTrigger(activity_type="Event", payload={"name": "go"}, instance_id="i", idempotency_key="k")
+
+    assert validation.resume_of(request) == DispatchResume(
+        activity_type="Event", payload={"name": "go"}, instance_id="i", idempotency_key="k"
+    )
 
 
 async def test_an_ended_instance_does_not_continue(memory: MemoryNode) -> None:

@@ -31,20 +31,21 @@ class CodeProvider:
         await definitions.as_activities.refresh()
         sources = []
         for number, workflow in enumerate(self._workflows):
-            sources.append((workflow, *definitions.code_source(workflow)))
+            sources.append((workflow, definitions.code_source(workflow)))
             if number % PAUSE_EVERY == 0:
                 await asyncio.sleep(0)
-        self._before = definitions.provided(self.name, [name for _, name, _ in sources])
+        self._before = definitions.provided(self.name, [code.definition_id for _, code in sources])
         await self._before.load()
         checked = []
         with definitions.as_activities.held():
-            for workflow, _, source in sources:
-                unchanged = self._before.unchanged(source)
+            for workflow, code in sources:
+                unchanged = self._before.unchanged(code.source)
                 if unchanged is not None:
-                    self._kept.append(unchanged)
+                    definitions.expect(code, unchanged)
+                    self._kept.append(Provided(code.definition_id, code.source, unchanged.content))
                     continue
                 checked.append(await definitions.dry_run.one(workflow, trusted=True))
-                self._changed.append((workflow, source))
+                self._changed.append((workflow, code.source))
         return checked
 
     async def provide(self, definitions: Definitions) -> None:

@@ -160,7 +160,9 @@ def parent_bookmark(start: Start) -> tuple[InstanceKey, str] | None:
     return InstanceKey(start.key.tenant, instance_id), bookmark
 
 
-def start_refused(parent: InstanceKey, bookmark: str, child: str, reason: str, work_id: str) -> ResumeJob:
-    """Notifies a parent that its child was not started; consumes the start row."""
-    payload = {"refused": reason, "instance_id": child}
+def start_refused(
+    parent: InstanceKey, bookmark: str, child: str, reason: str, work_id: str, *, unknown: bool = False
+) -> ResumeJob:
+    """Notifies a parent that its child was not started; consumes the start row. `unknown`: there is no such workflow."""
+    payload = {"refused": reason, "instance_id": child, **({"unknown": True} if unknown else {})}
     return ResumeJob(parent, bookmark, payload, is_hint=True, wants_answer=False, consumes_work=work_id)
