@@ -121,6 +121,8 @@ class Compiler:
             if not getattr(activity, "checks_inputs", False):
                 self._check_names(builder)
             node.op = activity.compile(builder)
+            if node.step is None:
+                node.op = builder.log.around_op(node.op)
         if after or node.commit_before:
             node.step = None
         if hasattr(node, "op"):

@@ -262,7 +262,7 @@ def object_operation(builder: NodeBuilder, activity: Any) -> Op:
 
 def evaluators(builder: NodeBuilder) -> list[tuple[str, Callable[[Scope], Any], str]]:
     return [
-        (item.name, builder.input(item.name), item.type)
+        (item.name, builder.input(item.name, logged=False), item.type)  # The record of the activity has them.
         for item in builder.node.descriptor.inputs
         if item.evaluated and (builder.has_input(item.name) or not item.required)
     ]

@@ -18,11 +18,12 @@ from holdfast.execution.activation import Activation
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.guard import Guard
-from holdfast.model.policy import JournalRule, Retry
+from holdfast.model.policy import Retry
 from holdfast.model.scope import Names, Scope, Shape
 from holdfast.ports import IncidentRule
 
 if TYPE_CHECKING:
+    from holdfast.execution.journal_policy import NodeRule
     from holdfast.execution.live import LiveInstance
     from holdfast.execution.record import Record
     from holdfast.model.instance import Bookmark
@@ -215,7 +216,7 @@ class Plan:
         """Whether an unhandled incident faults the instance."""
         self.slot: Callable[[str | None], Guard | None]
         """Slot that an instance with that correlation id needs; None needs no slot (rule M2)."""
-        self.journal_rules: dict[int, JournalRule] = {}
+        self.journal_rules: dict[int, NodeRule] = {}
         """Journal rules by node; a node without a rule keeps all values."""
         self.transient_shapes = False
         self.records_outputs = False
