@@ -291,7 +291,9 @@ def _context(attempt: Attempt) -> RecordingContext:
     )
     kept = activation.data.get("state") if activation.data.__class__ is dict else None
     state = values.copy(kept) if kept else {}
-    return RecordingContext(facts, live.services, state, is_canceled=lambda: attempt.canceled)
+    return RecordingContext(
+        facts, live.services, state, is_canceled=lambda: attempt.canceled, properties=live.properties
+    )
 
 
 # -- telemetry ---------------------------------------------------------------------------------------------------------

@@ -141,6 +141,7 @@ class Driver:
         live = self.live
         live.commits += 1
         live.committed_entries = len(live.journal)
+        live.transient = None
         if telemetry.listeners:
             telemetry.emit(
                 "segment.committed",
