@@ -18,6 +18,7 @@ from holdfast.execution.journal_policy import INCLUDE, rule_of
 from holdfast.execution.pipeline import wrap
 from holdfast.execution.plan import Done, Node, Plan
 from holdfast.execution.typed_values import check_slot
+from holdfast.execution.workflow_pipeline import around_workflows
 from holdfast.model.definition import ActivityNode, Definition, Expression, IncidentStrategy, Storage, Variable
 from holdfast.model.hashing import content_hash
 from holdfast.model.policy import ActivityOptions
@@ -63,6 +64,7 @@ def compile_plan(definition: Definition, environment: Environment) -> Plan:
     """Raises `InvalidDefinition` with all problems, or `CompositionCycle`."""
     plan = Plan(definition, content_hash(definition), environment.types)
     plan.flowchart_mode = definition.options.flowchart_mode or environment.flowchart_mode
+    plan.around = around_workflows(environment.middleware)
     compiler = Compiler(plan, environment)
     plan.ends_instance = compiler.incident_rule(definition.options.incident)
     plan.slot = slot_rule(definition, environment.activation_strategies, compiler.problems)

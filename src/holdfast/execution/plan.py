@@ -20,7 +20,7 @@ from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.guard import Guard
 from holdfast.model.policy import Retry
 from holdfast.model.scope import Names, Scope, Shape
-from holdfast.ports import IncidentRule
+from holdfast.ports import IncidentRule, MiddlewarePlacement
 
 if TYPE_CHECKING:
     from holdfast.execution.journal_policy import NodeRule
@@ -178,6 +178,7 @@ class Plan:
     """Everything that bursts of one definition version share."""
 
     __slots__ = (
+        "around",
         "by_key",
         "commit_period_ns",
         "commits",
@@ -222,6 +223,8 @@ class Plan:
         self.records_outputs = False
         """Some expression reads outputs of other activities, so they are stored in the state."""
         self.flowchart_mode = "counter"
+        self.around: tuple[MiddlewarePlacement, ...] = ()
+        """Middleware around each segment, outermost first."""
         self.commits = False
         """A commit strategy adds commits inside bursts."""
         self.commit_period_ns = 0
