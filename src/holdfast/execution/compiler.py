@@ -15,7 +15,7 @@ from holdfast.execution.builder import NodeBuilder, constant
 from holdfast.execution.commit_points import CommitPoints, commit_after
 from holdfast.execution.composite import as_workflow_node, compile_composite, find_workflow
 from holdfast.execution.journal_policy import INCLUDE, rule_of
-from holdfast.execution.pipeline import wrap
+from holdfast.execution.pipeline import ordered, wrap
 from holdfast.execution.plan import Done, Node, Plan
 from holdfast.execution.typed_values import check_slot
 from holdfast.execution.workflow_pipeline import around_workflows
@@ -64,7 +64,7 @@ def compile_plan(definition: Definition, environment: Environment) -> Plan:
     """Raises `InvalidDefinition` with all problems, or `CompositionCycle`."""
     plan = Plan(definition, content_hash(definition), environment.types)
     plan.flowchart_mode = definition.options.flowchart_mode or environment.flowchart_mode
-    plan.around = around_workflows(environment.middleware)
+    plan.around = around_workflows(ordered(environment.middleware))
     compiler = Compiler(plan, environment)
     plan.ends_instance = compiler.incident_rule(definition.options.incident)
     plan.slot = slot_rule(definition, environment.activation_strategies, compiler.problems)

@@ -6,11 +6,10 @@ does not call `proceed()`, fault the instance with an incident.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.execution.faults import type_name
-from holdfast.execution.pipeline import ordered
 from holdfast.execution.properties import visible
 from holdfast.execution.settle import raise_incident, settle
 from holdfast.ports import MiddlewarePlacement, WorkflowMiddleware
@@ -66,11 +65,11 @@ class WorkflowMiddlewareContext:
         return self._live.transient_properties()
 
 
-def around_workflows(placements: tuple[MiddlewarePlacement, ...]) -> tuple[MiddlewarePlacement, ...]:
-    """The middleware for workflows, outermost first."""
+def around_workflows(placed: Iterable[str | MiddlewarePlacement]) -> tuple[MiddlewarePlacement, ...]:
+    """The middleware for workflows among all middleware in its order, outermost first."""
     return tuple(
         item
-        for item in ordered(placements)
+        for item in placed
         if isinstance(item, MiddlewarePlacement) and isinstance(item.middleware, WorkflowMiddleware)
     )
 
