@@ -25,7 +25,7 @@ class WriteLine(Activity, pure=True, category="Console", icon="terminal"):
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
-        index, evaluate = builder.node.index, builder.input("text")
+        index, evaluate = builder.node.index, builder.input("text", logged=False)
 
         def step(live: LiveInstance, scope: Scope) -> None:
             n = live.sequence = live.sequence + 1

@@ -28,7 +28,7 @@ class SetVariable(Activity, pure=True, category="Primitives", icon="equal"):
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
         name = str(builder.literal("variable"))
-        evaluate = builder.input("value")
+        evaluate = builder.input("value", logged=False)
         hops, slot, typed = builder.slot(name, "inputs/variable")
         return _assign(builder, name, _typed(evaluate, typed), hops, slot)
 
@@ -88,7 +88,7 @@ class SetOutput(Activity, pure=True, category="Composition", icon="log-out"):
     def compile(cls, builder: NodeBuilder) -> Op:
         name_of, value_of = builder.input("name"), builder.input("value")
 
-        def put(live: LiveInstance, scope: Scope) -> Any:
+        def put(live: LiveInstance, scope: Scope) -> None:
             name, value = str(name_of(scope)), value_of(scope)
             check(value, name)
             level: Any = scope
@@ -103,7 +103,6 @@ class SetOutput(Activity, pure=True, category="Composition", icon="log-out"):
             found = find(scope, name)
             if found is not None:
                 write(*found, value)
-            return {name: captured(value)}
 
         return builder.leaf(put)
 

@@ -119,7 +119,12 @@ class Inline(Activity, pure=True, category="Scripting", icon="code"):
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             activation = live.activate(node, owner, scope)
             context = RecordingContext(
-                facts_of(live, activation), live.services, {}, read_variable=variable_reader(activation)
+                facts_of(live, activation),
+                live.services,
+                {},
+                read_variable=variable_reader(activation),
+                properties=live.properties,
+                transient=live.transient_properties(),
             )
             found = call(context)
             if iscoroutine(found):

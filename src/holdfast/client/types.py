@@ -208,6 +208,8 @@ class InstanceState(Struct, frozen=True, kw_only=True):
     variables: dict[str, Any] = {}
     inputs: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
+    """Properties that the starter and activities have set."""
     activities: list[ActivityState] = []
     bookmarks: list[BookmarkItem] = []
     incidents: list[IncidentItem] = []

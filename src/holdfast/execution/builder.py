@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.execution.activation import Activation
+from holdfast.execution.input_log import InputLog
 from holdfast.execution.plan import Done, Node, Op, Outcome, Step
 from holdfast.execution.typed_values import Check, type_check
 from holdfast.model import values
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
 
 COMPLETED = JournalEvent.COMPLETED
+CODE = "Code"
+"""Category of the parts of workflow functions, whose inputs are text of the program."""
 
 Evaluate = Callable[[Scope], Any]
 SetOutput = Callable[["LiveInstance", Scope, Any], None]
@@ -37,6 +40,7 @@ class NodeBuilder:
         self.done = done
         """Call it when the activity completes: `done(live, owner, scope, outcome)`."""
         self.path = path
+        self.log = InputLog(node)
 
     # -- inputs --------------------------------------------------------------------------------------------------------
 
@@ -62,8 +66,13 @@ class NodeBuilder:
             default = descriptor.default
         return self.compile(self.definition.inputs.get(name, default), name)
 
-    def input(self, name: str, default: Any = None) -> Evaluate:
-        return self.expression(name, default).evaluate
+    def input(self, name: str, default: Any = None, *, logged: bool = True) -> Evaluate:
+        """An input as a function of the scope. Its values are part of the activity's journal entry, unless the activity
+        writes them itself (`logged=False`)."""
+        evaluate = self.expression(name, default).evaluate
+        if not logged or self.node.descriptor.category == CODE:
+            return evaluate
+        return self.log.watch(name, evaluate)
 
     def compile(self, value: Any, label: str, names: Names | None = None) -> CompiledExpression:
         """Compile a literal or an expression of this activity."""
@@ -206,7 +215,8 @@ class NodeBuilder:
 
     def at_once(self, step: Step) -> Op:
         """Like `leaf`, for a step that counts and journals its execution itself."""
-        self.node.step, done = step, self.done
+        self.node.step = step = self.log.around_step(step)
+        done = self.done
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             step(live, scope)

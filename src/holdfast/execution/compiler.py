@@ -15,9 +15,10 @@ from holdfast.execution.builder import NodeBuilder, constant
 from holdfast.execution.commit_points import CommitPoints, commit_after
 from holdfast.execution.composite import as_workflow_node, compile_composite, find_workflow
 from holdfast.execution.journal_policy import INCLUDE, rule_of
-from holdfast.execution.pipeline import wrap
+from holdfast.execution.pipeline import ordered, wrap
 from holdfast.execution.plan import Done, Node, Plan
 from holdfast.execution.typed_values import check_slot
+from holdfast.execution.workflow_pipeline import around_workflows
 from holdfast.model.definition import ActivityNode, Definition, Expression, IncidentStrategy, Storage, Variable
 from holdfast.model.hashing import content_hash
 from holdfast.model.policy import ActivityOptions
@@ -63,6 +64,7 @@ def compile_plan(definition: Definition, environment: Environment) -> Plan:
     """Raises `InvalidDefinition` with all problems, or `CompositionCycle`."""
     plan = Plan(definition, content_hash(definition), environment.types)
     plan.flowchart_mode = definition.options.flowchart_mode or environment.flowchart_mode
+    plan.around = around_workflows(ordered(environment.middleware))
     compiler = Compiler(plan, environment)
     plan.ends_instance = compiler.incident_rule(definition.options.incident)
     plan.slot = slot_rule(definition, environment.activation_strategies, compiler.problems)
@@ -121,6 +123,8 @@ class Compiler:
             if not getattr(activity, "checks_inputs", False):
                 self._check_names(builder)
             node.op = activity.compile(builder)
+            if node.step is None:
+                node.op = builder.log.around_op(node.op)
         if after or node.commit_before:
             node.step = None
         if hasattr(node, "op"):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from holdfast.errors import ActivityDeclarationError, ExecutionError
+from holdfast.execution.properties import Properties
 from holdfast.execution.record import ALL_CHILDREN, NewBookmark, Record, ScheduledChild
 from holdfast.model import values
 from holdfast.model.storable_text import storable
 from holdfast.ports import Services
 
 T = TypeVar("T")
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Facts:
@@ -73,7 +76,17 @@ class ChildRef:
 class RecordingContext:
     """Implementation of `ports.Context` that records everything in a `Record`."""
 
-    __slots__ = ("_activity", "_facts", "_is_canceled", "_read_variable", "_services", "record", "state")
+    __slots__ = (
+        "_activity",
+        "_facts",
+        "_is_canceled",
+        "_read_variable",
+        "_services",
+        "properties",
+        "record",
+        "state",
+        "transient_properties",
+    )
 
     def __init__(
         self,
@@ -83,6 +96,8 @@ class RecordingContext:
         *,
         read_variable: Callable[[str], Any] | None = None,
         is_canceled: Callable[[], bool] | None = None,
+        properties: Mapping[str, Any] = _NONE,
+        transient: dict[str, Any] | None = None,
     ) -> None:
         self._facts = facts
         self._services = services
@@ -91,6 +106,8 @@ class RecordingContext:
         self._activity: Any = None
         self.state = state
         self.record = Record()
+        self.properties = Properties(properties, self.record)
+        self.transient_properties: dict[str, Any] = {} if transient is None else transient
 
     # -- facts ---------------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.effect_failure import RemoteError
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import REJECTED, Plan
+from holdfast.execution.properties import check_properties
 from holdfast.execution.record import PROCESS_DIED, EffectFailure, Record
 from holdfast.model import values
 from holdfast.model.hashing import stimulus_hash
@@ -75,7 +76,8 @@ def start(
         1,
     )
     if properties:
-        live.properties = dict(properties)
+        check_properties(properties)
+        live.properties = values.copy(dict(properties))
     if home is not None:
         live.home = home
     live.trigger_payload = trigger_payload

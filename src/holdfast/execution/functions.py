@@ -168,7 +168,13 @@ def _pure_with_context(builder: NodeBuilder, activity: Any) -> Op:
     def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
         given = evaluate_all(inputs, scope)
         activation = live.activate(node, owner, scope)
-        context = RecordingContext(facts_of(live, activation), live.services, {})
+        context = RecordingContext(
+            facts_of(live, activation),
+            live.services,
+            {},
+            properties=live.properties,
+            transient=live.transient_properties(),
+        )
         result = run(given, context, "execute", None)
         if iscoroutine(result):
             finish_at_once(result, node.definition.type)

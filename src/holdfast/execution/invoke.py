@@ -20,6 +20,7 @@ from holdfast.execution.context import ChildRef, Facts, RecordingContext
 from holdfast.execution.interruption import continue_interrupted
 from holdfast.execution.journal import captured, masked
 from holdfast.execution.plan import Done, Node, Op, Outcome
+from holdfast.execution.properties import changed
 from holdfast.execution.record import ALL_CHILDREN, Record, ScheduledChild, argument_data
 from holdfast.execution.typed_values import AS_THEY_ARE
 from holdfast.model import values
@@ -194,6 +195,8 @@ class ObjectActivity:
             live.services,
             activation.data["state"],
             read_variable=variable_reader(activation),
+            properties=live.properties,
+            transient=live.transient_properties(),
         )
 
     # -- application of the record -------------------------------------------------------------------------------------
@@ -262,7 +265,7 @@ def object_operation(builder: NodeBuilder, activity: Any) -> Op:
 
 def evaluators(builder: NodeBuilder) -> list[tuple[str, Callable[[Scope], Any], str]]:
     return [
-        (item.name, builder.input(item.name), item.type)
+        (item.name, builder.input(item.name, logged=False), item.type)  # The record of the activity has them.
         for item in builder.node.descriptor.inputs
         if item.evaluated and (builder.has_input(item.name) or not item.required)
     ]
@@ -304,6 +307,8 @@ def apply_plain(live: LiveInstance, activation: Activation, record: Record, outp
     live.lines.extend(record.lines)
     live.correlation_id = record.correlation_id or live.correlation_id
     live.name = record.name or live.name
+    if record.properties or record.removed_properties:
+        live.properties = changed(live.properties, record)
     for name, value in record.variables.items():
         found = find(activation.scope, name)
         if found is None:

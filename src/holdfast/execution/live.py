@@ -79,7 +79,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
     home: str | None = None
     """Queue of the start, if it named one. Timers and effects of the instance use it too; None is the default queue."""
     properties: Mapping[str, Any] = _NONE
-    """Properties set by the starter; not visible to the workflow."""
+    """Properties set by the starter and by activities."""
     trigger_payload: Any = None
     defers_steps: bool = False
     """The runtime can delay a step by itself, so its back-off needs no bookmark."""
@@ -116,6 +116,8 @@ class LiveInstance(Struct, eq=False, weakref=True):
     error: BaseException | None = None
     """Exception of the last incident, for callers in this process; not part of the state."""
     retrying: Activation | None = None
+    transient: dict[str, Any] | None = None
+    """Transient properties: they end with the commit and are not part of the state."""
     commit_wanted: bool = False
     """A commit strategy requests a commit before the next activity."""
     committed_entries: int = 0
@@ -298,6 +300,11 @@ class LiveInstance(Struct, eq=False, weakref=True):
         """Publish an event with this segment's commit."""
         self.published.append({**event, "execution_id": activation.id})
         self.note(JournalEvent.PUBLISHED, activation, {"name": event["name"]})
+
+    def transient_properties(self) -> dict[str, Any]:
+        if self.transient is None:
+            self.transient = {}
+        return self.transient
 
     # -- helpers -------------------------------------------------------------------------------------------------------
 

@@ -18,11 +18,12 @@ from holdfast.execution.activation import Activation
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.guard import Guard
-from holdfast.model.policy import JournalRule, Retry
+from holdfast.model.policy import Retry
 from holdfast.model.scope import Names, Scope, Shape
-from holdfast.ports import IncidentRule
+from holdfast.ports import IncidentRule, MiddlewarePlacement
 
 if TYPE_CHECKING:
+    from holdfast.execution.journal_policy import NodeRule
     from holdfast.execution.live import LiveInstance
     from holdfast.execution.record import Record
     from holdfast.model.instance import Bookmark
@@ -177,6 +178,7 @@ class Plan:
     """Everything that bursts of one definition version share."""
 
     __slots__ = (
+        "around",
         "by_key",
         "commit_period_ns",
         "commits",
@@ -215,12 +217,14 @@ class Plan:
         """Whether an unhandled incident faults the instance."""
         self.slot: Callable[[str | None], Guard | None]
         """Slot that an instance with that correlation id needs; None needs no slot (rule M2)."""
-        self.journal_rules: dict[int, JournalRule] = {}
+        self.journal_rules: dict[int, NodeRule] = {}
         """Journal rules by node; a node without a rule keeps all values."""
         self.transient_shapes = False
         self.records_outputs = False
         """Some expression reads outputs of other activities, so they are stored in the state."""
         self.flowchart_mode = "counter"
+        self.around: tuple[MiddlewarePlacement, ...] = ()
+        """Middleware around each segment, outermost first."""
         self.commits = False
         """A commit strategy adds commits inside bursts."""
         self.commit_period_ns = 0

@@ -52,6 +52,9 @@ class Record(Struct, kw_only=True):
     name: str | None = None
     lines: list[str] = field(default_factory=list)
     published: list[dict[str, Any]] = field(default_factory=list)
+    properties: dict[str, Any] = field(default_factory=dict)
+    """Properties of the instance that the execution sets."""
+    removed_properties: set[str] = field(default_factory=set)
     completed: bool = False
     outcomes: tuple[str, ...] | None = None
     canceled: bool = False

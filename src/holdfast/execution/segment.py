@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from holdfast.execution import faults
 from holdfast.execution.cancellation import end_leftovers
 from holdfast.execution.settle import settle, stop_runaway
+from holdfast.execution.workflow_pipeline import run_around
 
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
@@ -57,6 +58,12 @@ IDLE, CUT, COMMIT = Ended
 
 def run_segment(live: LiveInstance, limits: Limits) -> Ended:
     """Run the queue. Afterwards the instance is ready to commit."""
+    if live.plan.around:
+        return run_around(live, lambda: _run(live, limits), IDLE)
+    return _run(live, limits)
+
+
+def _run(live: LiveInstance, limits: Limits) -> Ended:
     loop = _loop_with_commits if live.plan.commits else _loop
     ended = loop(live, limits)
     while ended is IDLE and live.leftovers and end_leftovers(live):

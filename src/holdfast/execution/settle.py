@@ -72,7 +72,7 @@ def _explain(live: LiveInstance) -> None:
         leaves = [item for item in live.root.descendants() if not item.kids]
         reasons = [f"'{item.node.key}' ({item.node.definition.type}) neither completed nor waits." for item in leaves]
     text = " ".join(reasons)
-    _incident(
+    raise_incident(
         live,
         "stuck",
         f"Nothing can resume this instance. {text} Cancel it, or schedule the missing activity.",
@@ -83,7 +83,7 @@ def _explain(live: LiveInstance) -> None:
 def stop_runaway(live: LiveInstance, node: Node, activities: int) -> None:
     """Stop an endless loop: clear the queue and raise an incident."""
     text = f"{activities:,} activities ran without waiting for anything; the last was '{node.key}'."
-    _incident(
+    raise_incident(
         live, "runaway", f"{text} Add an exit condition, a Delay or an effect to the loop.", {"activity": node.key}
     )
     live.queue.clear()
@@ -94,7 +94,7 @@ def stop_runaway(live: LiveInstance, node: Node, activities: int) -> None:
     live.new_effects.clear()
 
 
-def _incident(live: LiveInstance, kind: str, message: str, details: dict[str, Any]) -> None:
+def raise_incident(live: LiveInstance, kind: str, message: str, details: dict[str, Any]) -> None:
     incident = Incident(
         id=f"{live.id}-{kind}-{live.sequence}", type=kind, message=message, at=live.moment(), details=details
     )

@@ -7,16 +7,14 @@ A slot of the type `any`, or of a class that this process has not registered, ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from holdfast.errors import WrongResult, WrongType
 from holdfast.execution.return_types import shortened
 from holdfast.model import values
 from holdfast.model.scope import FIRST_SLOT, Shape
 from holdfast.model.types import BUILT_IN, conforms, convert, parse_type
+from holdfast.model.types.conversion import CLASSES
 from holdfast.model.types.names import TypeName
 from holdfast.model.values.forms import form_of
 
@@ -34,19 +32,6 @@ AS_THEY_ARE: Mapping[str, frozenset[type]] = {
     "boolean": frozenset({bool}),
 }
 """By type: classes whose values need neither conversion nor a copy."""
-_KINDS: Mapping[str, type | tuple[type, ...]] = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "decimal": Decimal,
-    "boolean": bool,
-    "bytes": (bytes, bytearray, memoryview),
-    "datetime": datetime,
-    "date": date,
-    "time": time,
-    "duration": timedelta,
-    "uuid": UUID,
-}
 _NO_CLASSES: frozenset[type] = frozenset()
 _NONE: frozenset[type] = frozenset({type(None)})
 
@@ -95,7 +80,7 @@ def _has_kind(value: Any, name: TypeName, plan: Plan) -> bool:
         return isinstance(value, Iterable) and not isinstance(value, str | bytes)
     if name.base == "object":
         return isinstance(value, Mapping) or form_of(value.__class__) is not None
-    cls = _KINDS.get(name.base) or plan.types.find(name.base)
+    cls = CLASSES.get(name.base) or plan.types.find(name.base)
     return cls is None or isinstance(value, cls)
 
 

@@ -206,6 +206,16 @@ class EffectMiddleware(Protocol):
     async def around_effect(self, context: Any, proceed: Callable[[], Awaitable[Any]]) -> Any: ...
 
 
+@runtime_checkable
+class WorkflowMiddleware(Protocol):
+    """Wraps each segment of an instance: its start, and each continuation after a wait, an effect or a commit.
+
+    Synchronous and without I/O: it may run again with the segment. Call `proceed()` exactly once.
+    """
+
+    def around_workflow(self, context: Any, proceed: Callable[[], None]) -> None: ...
+
+
 class MiddlewarePlacement(Struct, frozen=True, kw_only=True):
     """A user's middleware and its position: before or after a named middleware, for all activity types or some."""
 
@@ -341,4 +351,5 @@ __all__ = [
     "WorkStore",
     "WorkTables",
     "WorkflowDispatcher",
+    "WorkflowMiddleware",
 ]

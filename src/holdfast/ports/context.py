@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
@@ -60,6 +60,17 @@ class Context(Protocol):
     @property
     def state(self) -> dict[str, Any]:
         """State of this activity that persists between its callbacks."""
+
+    @property
+    def properties(self) -> MutableMapping[str, Any]:
+        """Properties of the instance, stored with its state. Assign a new value to change one: `properties["x"] = …`.
+
+        An effect sees them as they were when it began."""
+
+    @property
+    def transient_properties(self) -> dict[str, Any]:
+        """Values that activities of this segment share. They end with its commit and are never stored; a segment that runs
+        again begins without them. An effect has a dictionary of its own."""
 
     @property
     def trigger_payload(self) -> Any:

@@ -195,6 +195,7 @@ class Runtime(InstanceReads):
         flowchart_mode: str | None = None,
         principal: str | None = None,
         trace: str | None = None,
+        properties: Mapping[str, Any] | None = None,
         on_line: OnLine | None = None,
     ) -> Answer:
         """Start an instance and run its first segment; the answer comes after the commit.
@@ -221,6 +222,7 @@ class Runtime(InstanceReads):
             flowchart_mode=flowchart_mode,
             principal=principal,
             trace=trace,
+            properties=properties or {},
         )
         job = StartJob(start)
         if idempotency is not None:

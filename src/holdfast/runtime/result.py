@@ -11,6 +11,7 @@ from holdfast.execution import snapshot
 from holdfast.execution.composite import UNSET
 from holdfast.execution.journal import readable
 from holdfast.execution.live import LiveInstance
+from holdfast.execution.properties import visible
 from holdfast.model.definition import Definition
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, JournalEntry, Status
 from holdfast.model.scope import Scope
@@ -63,6 +64,11 @@ class RunResult(Struct, eq=False):
     def variables(self) -> dict[str, Any]:
         scope: Scope = self._live.root.scope
         return {name: scope[slot] for name, slot in scope[1].names.items()}
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """Properties of the instance, set by its starter and its activities."""
+        return visible(self._live.properties)
 
     @property
     def bookmarks(self) -> list[Bookmark]:

@@ -76,7 +76,7 @@ class Starter:
             instance_id=body.instance_id,
             name=body.name,
             trigger_activity_id=body.start_at,
-            properties=more.properties,
+            properties=body.properties,
             priority=more.priority,
             queue=more.queue,
             delay=None if more.delay is None else duration(more.delay),

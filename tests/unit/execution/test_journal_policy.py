@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.execution.journal_policy import EXCLUDE, INCLUDE, OFF, permitted, rule_of
+from holdfast.execution.journal_policy import EXCLUDE, INCLUDE, OFF, NodeRule, permitted, rule_of
 from holdfast.model.definition import ActivityNode
 from holdfast.model.instance import JournalEvent
 from holdfast.model.policy import ActivityOptions, JournalRule
@@ -45,14 +45,14 @@ def test_a_rule_for_one_input_is_a_rule() -> None:
 
 
 def test_an_excluded_input_is_left_out_and_facts_stay() -> None:
-    rules = {7: JournalRule(default=INCLUDE, inputs={"card": EXCLUDE})}
+    rules = {7: NodeRule(default=INCLUDE, inputs={"card": EXCLUDE})}
     kept = permitted(rules, [entry(JournalEvent.STARTED, {"inputs": {"card": "1234", "sum": 5}, "attempt": 2})])
 
     assert kept[0][4] == {"inputs": {"sum": 5}, "attempt": 2}
 
 
 def test_without_values_only_facts_are_kept() -> None:
-    rules = {7: JournalRule(default=EXCLUDE)}
+    rules = {7: NodeRule(default=EXCLUDE)}
     kept = permitted(
         rules, [entry(JournalEvent.COMPLETED, {"outcome": "Done", "result": 5}), entry(JournalEvent.STARTED, 1)]
     )
@@ -61,7 +61,7 @@ def test_without_values_only_facts_are_kept() -> None:
 
 
 def test_off_keeps_faults_only() -> None:
-    rules = {7: JournalRule(default=OFF)}
+    rules = {7: NodeRule(default=OFF)}
     kept = permitted(rules, [entry(JournalEvent.STARTED, None), entry(JournalEvent.FAULTED, {"type": "ValueError"})])
 
     assert [item[0] for item in kept] == [JournalEvent.FAULTED]

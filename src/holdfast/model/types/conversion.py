@@ -26,7 +26,7 @@ from holdfast.model.values.forms import form_of, is_pydantic
 
 __all__ = ["conforms", "convert", "fit"]
 
-_CLASSES: dict[str, tuple[type, ...]] = {
+CLASSES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
     "number": (int, float),
@@ -39,6 +39,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
     "duration": (timedelta,),
     "uuid": (UUID,),
 }
+"""Classes of values by type name, for types that are neither containers nor registered classes."""
 
 
 def conforms(value: Any, type_name: str, types: TypeRegistry | None = None) -> bool:
@@ -55,8 +56,8 @@ def _conforms(value: Any, name: TypeName, types: TypeRegistry | None) -> bool:
         return cls in (list, tuple) and (item is None or all(_conforms(each, item, types) for each in value))
     if name.base == "object":
         return cls is dict or form_of(cls) is not None
-    if name.base in _CLASSES:
-        return cls in _CLASSES[name.base] and (cls is not datetime or value.utcoffset() is not None)
+    if name.base in CLASSES:
+        return cls in CLASSES[name.base] and (cls is not datetime or value.utcoffset() is not None)
     return _is_instance(value, name.base, types)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
 from functools import partial
 from inspect import isawaitable
@@ -47,10 +47,11 @@ class Origin(NamedTuple):
     trace: str | None
     now: Callable[[], int]
     services: Services
+    properties: Mapping[str, Any]
 
 
 def origin_of(live: LiveInstance) -> Origin:
-    return Origin(live.plan, live.id, live.correlation_id, live.trace, live.now, live.services)
+    return Origin(live.plan, live.id, live.correlation_id, live.trace, live.now, live.services, live.properties)
 
 
 class Attempt:
@@ -309,7 +310,9 @@ def _context(attempt: Attempt) -> RecordingContext:
         trace=origin.trace,
     )
     state = values.copy(attempt.state) if attempt.state else {}
-    return RecordingContext(facts, origin.services, state, is_canceled=lambda: attempt.canceled)
+    return RecordingContext(
+        facts, origin.services, state, is_canceled=lambda: attempt.canceled, properties=origin.properties
+    )
 
 
 # -- telemetry ---------------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ class Driver:
                 resumed = await self._commit()
                 if ended is not Ended.IDLE:
                     await asyncio.sleep(0)
-                elif resumed or self.live.queue or self._take_cancel() or self._deliver_own_events():
+                elif resumed or self._has_work() or self._take_cancel() or self._deliver_own_events():
                     continue
                 elif self.live.effects or self.live.ending:
                     await self._take_results()
@@ -99,6 +99,10 @@ class Driver:
     def deliver(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Deliver something to the instance, in the context of its pure code."""
         return self._context.run(work, *args, **kwargs)
+
+    def _has_work(self) -> bool:
+        """A faulted instance may keep its queue for a retry, if middleware failed before it ran."""
+        return bool(self.live.queue) and not self.live.fault_pending
 
     def _take_cancel(self) -> bool:
         """Whether the instance was canceled while this loop waited: then it has to run again."""
@@ -141,6 +145,7 @@ class Driver:
         live = self.live
         live.commits += 1
         live.committed_entries = len(live.journal)
+        live.transient = None
         if telemetry.listeners:
             telemetry.emit(
                 "segment.committed",

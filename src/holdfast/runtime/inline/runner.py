@@ -91,6 +91,7 @@ class Runner:
         trigger: str | None = None,
         trigger_payload: Any = None,
         flowchart_mode: str | None = None,
+        properties: Mapping[str, Any] | None = None,
     ) -> Running:
         """Start an instance and return at once.
 
@@ -106,6 +107,7 @@ class Runner:
             "trigger": trigger,
             "trigger_payload": trigger_payload,
             "flowchart_mode": flowchart_mode,
+            "properties": properties,
         }
         driver = self._driver(self._new(workflow, inputs, options), options)
         return Running(driver, asyncio.get_running_loop().create_task(driver.drive()))
@@ -262,5 +264,5 @@ class Runner:
         return waiting[0].id
 
 
-_START_OPTIONS = ("correlation_id", "name", "trigger", "trigger_payload", "flowchart_mode")
+_START_OPTIONS = ("correlation_id", "name", "trigger", "trigger_payload", "flowchart_mode", "properties")
 _ALL_OPTIONS = frozenset({"wait", "on_line", "instance_id", *_START_OPTIONS})

@@ -168,6 +168,7 @@ class StartRequest(Request):
     version: VersionNumber | Literal["latest", "published"] = "published"
     start_at: str | None = Field(default=None, description="Id of the trigger activity to start at.")
     instance_id: str | None = None
+    properties: dict[str, Any] = Field(default={}, description="Properties of the instance, for its activities.")
 
 
 class ExecuteQuery(Request):
@@ -183,7 +184,6 @@ class DispatchRequest(StartRequest):
     priority: int = Field(default=0, ge=-(2**31), lt=2**31, description="Higher values run first.")
     queue: str | None = None
     delay: str | None = Field(default=None, description="Delay before the start: ISO 8601 duration or `10s`.")
-    properties: dict[str, Any] = {}
     idempotency_key: str | None = None
 
 

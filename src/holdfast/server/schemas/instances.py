@@ -90,6 +90,7 @@ class InstanceState(Payload):
     variables: dict[str, Any] = {}
     inputs: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
+    properties: dict[str, Any] = Field(default={}, description="Properties that the starter and activities have set.")
     activities: list[ActivityState] = []
     bookmarks: list[BookmarkItem] = []
     incidents: list[IncidentItem] = []

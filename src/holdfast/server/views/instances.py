@@ -98,6 +98,7 @@ def state_of(result: RunResult) -> InstanceState:
         variables=shown_all(result.variables),
         inputs=shown_all(inputs),
         outputs=shown_all(result.outputs),
+        properties=shown_all(result.properties),
         activities=[_activity(found) for found in (live.root, *live.root.descendants())] if not _ended(result) else [],
         bookmarks=[bookmark(found, result.instance_id) for found in _open(result)],
         incidents=[incident(found, result.instance_id) for found in result.incidents],

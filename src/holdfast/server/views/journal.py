@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from holdfast.execution.journal_policy import BARE_INPUTS
 from holdfast.management.instances.journal_reader import (
     JournalLimits,
     JournalPosition,
@@ -73,6 +74,8 @@ _ENDS = {
     JournalEvent.COMPENSATED: "compensated",
     JournalEvent.SKIPPED: "skipped",
 }
+_ANSWERS = {"True": True, "False": False}
+"""The condition of a FlowDecision, by its outcome."""
 _STATES = {JournalEvent.SUSPENDED: "waiting", JournalEvent.WAITING: "waiting", JournalEvent.EFFECT_RECORDED: "running"}
 
 
@@ -117,8 +120,9 @@ def _apply(one: ExecutionItem, entry: JournalEntry) -> None:
     fields = data if isinstance(data, dict) else {}
     if isinstance(fields.get("attempt"), int):
         one.attempt = fields["attempt"]
-    if entry.event is JournalEvent.EFFECT_RECORDED:
-        one.inputs = fields.get("inputs")
+    found = _inputs(entry, fields)
+    if found:
+        one.inputs = {**(one.inputs or {}), **found}
     if entry.event is JournalEvent.EFFECT_RESULT and "outputs" in fields:
         one.outputs = fields["outputs"]
     if entry.event is JournalEvent.INCIDENT:
@@ -132,8 +136,27 @@ def _apply(one: ExecutionItem, entry: JournalEntry) -> None:
         one.duration_ms = (entry.at - one.started).total_seconds() * 1000
         if entry.event is JournalEvent.COMPLETED:
             one.outcome = fields.get("outcome", fields.get("outcomes"))
-            if one.outputs is None and data is not None:
-                one.outputs = data
+            if one.outputs is None:
+                one.outputs = _outputs(entry, data)
+
+
+def _inputs(entry: JournalEntry, fields: dict[str, Any]) -> dict[str, Any]:
+    """Values of inputs that the entry has: under their names, or as its only value."""
+    bare = BARE_INPUTS.get(entry.activity_type or "")
+    if bare is not None and entry.event is JournalEvent.COMPLETED and entry.data is not None:
+        return {bare: entry.data}
+    given = fields.get("inputs")
+    found = given if isinstance(given, dict) else {}
+    answer = fields.get("answer", _ANSWERS.get(str(fields.get("outcome"))))
+    return {**found, "condition": answer} if isinstance(answer, bool) and "saw" in fields else found
+
+
+def _outputs(entry: JournalEntry, data: Any) -> Any:
+    if BARE_INPUTS.get(entry.activity_type or "") is not None:
+        return None
+    if not isinstance(data, dict):
+        return data
+    return {name: value for name, value in data.items() if name != "inputs"} or None
 
 
 # -- timeline ----------------------------------------------------------------------------------------------------------

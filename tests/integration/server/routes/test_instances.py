@@ -506,3 +506,15 @@ async def test_a_fork_goes_on_by_itself(ready: Caller) -> None:
     assert made["id"] != name
     assert (await ready.post(f"/api/instances/{made['id']}/resume", {"payload": 1}))["status"] == "finished"
     assert (await ready.get(f"/api/instances/{name}"))["status"] == "suspended"
+
+
+@pytest.mark.parametrize("way", ["execute", "dispatch"])
+async def test_properties_are_given_at_the_start_and_shown(ready: Caller, way: str) -> None:
+    answer = await ready.ask(
+        "POST", f"/api/definitions/waiting/{way}", {"instance_id": way, "properties": {"by": "ada"}}
+    )
+    assert answer.status < 300, answer.body
+
+    found = await ready.get(f"/api/instances/{way}")
+
+    assert found["state"]["properties"] == {"by": "ada"}
