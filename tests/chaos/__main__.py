@@ -24,6 +24,7 @@ from holdfast import __version__
 from tests.chaos.cluster import cluster_row
 from tests.chaos.deaths import deaths_row
 from tests.chaos.matrix import matrix_row
+from tests.chaos.order import order_row
 from tests.chaos.served import server_row
 from tests.chaos.stores import LONG, store_row
 from tests.support.services.availability import ServiceMissing, is_required
@@ -42,6 +43,7 @@ PARTS: dict[str, Part] = {
     "deaths": deaths_row,
     "cluster": partial(cluster_row, 2_000, 60),
     "matrix": matrix_row,
+    "order": order_row,
 }
 SERVICES = {"postgresql": "postgres", "server": "postgres", "deaths": "postgres", "cluster": "rabbitmq"}
 """The service that a part cannot do without, where it has another name."""
