@@ -13,7 +13,7 @@ async def write_down(number: int) -> int:
 
 @workflow
 async def reads_own(count: int) -> list[int]:
-    got = []
+    got: list[int] = []
     while len(got) < count:
         number = await wait_for("numbered")
         got.append(number)
@@ -22,7 +22,7 @@ async def reads_own(count: int) -> list[int]:
 
 @workflow
 async def reads_own_with_effects(count: int) -> list[int]:
-    got = []
+    got: list[int] = []
     while len(got) < count:
         number = await wait_for("numbered")
         number = await write_down(number)
@@ -32,7 +32,7 @@ async def reads_own_with_effects(count: int) -> list[int]:
 
 @workflow
 async def reads_key(name: str, count: int) -> list[int]:
-    got = []
+    got: list[int] = []
     while len(got) < count:
         number = await wait_for("numbered", key=name)
         number = await write_down(number)

@@ -30,7 +30,7 @@ async def note(message: Any) -> Any:
 async def reads_key(number: str, count: int, gated: bool, effects: bool) -> list[int]:
     if gated:
         await pass_gate()
-    got = []
+    got: list[Any] = []
     while len(got) < count:
         message = await wait_for("message", key=number)
         if effects:
@@ -43,7 +43,7 @@ async def reads_key(number: str, count: int, gated: bool, effects: bool) -> list
 async def reads_own(number: str, count: int, gated: bool, effects: bool) -> list[int]:
     if gated:
         await pass_gate()
-    got = []
+    got: list[Any] = []
     while len(got) < count:
         message = await wait_for("message")
         if effects:
@@ -55,7 +55,7 @@ async def reads_own(number: str, count: int, gated: bool, effects: bool) -> list
 @workflow
 async def reads_two_names(count: int) -> list[int]:
     await pass_gate()
-    got = []
+    got: list[Any] = []
     while len(got) < count:
         one = await wait_for("one")
         got.append(one)

@@ -15,7 +15,7 @@ from tests.support.memory_node import MemoryNode
 
 @workflow
 async def reads(number: str, count: int) -> list[int]:
-    got = []
+    got: list[int] = []
     while len(got) < count:
         message = await wait_for("message", key=number)
         got.append(message)
