@@ -101,9 +101,7 @@ class SlowStore(MemoryStore):
         self.writing = asyncio.Event()
         self.fails_after = False
 
-    async def put_record(
-        self, row: RecordRow, work: Sequence[WorkRow] = (), inbox: Sequence[InboxRow] = ()
-    ) -> bool:
+    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = (), inbox: Sequence[InboxRow] = ()) -> bool:
         self.writing.set()
         await self.gate.wait()
         done = await super().put_record(row, work)
