@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks import (
     activities,
     dbos_ratio,
+    events,
     expressions,
     functions,
     growth,
@@ -36,6 +37,7 @@ GROUPS: tuple[Group, ...] = (
     *store_resumes.GROUPS,
     store_effects.GROUP,
     store_loops.GROUP,
+    events.GROUP,
     *store_queue.GROUPS,
     *store_reads.GROUPS,
     *store_space.GROUPS,

@@ -26,6 +26,7 @@ from tests.chaos.cluster import cluster_row
 from tests.chaos.deaths import deaths_row
 from tests.chaos.deploys import deploys_row
 from tests.chaos.matrix import matrix_row
+from tests.chaos.order import order_row
 from tests.chaos.served import server_row
 from tests.chaos.stores import LONG, store_row
 from tests.support.services.availability import ServiceMissing, is_required
@@ -46,6 +47,7 @@ PARTS: dict[str, Part] = {
     "cluster": partial(cluster_row, 2_000, 60),
     "cancels": partial(cancels_row, 600, 60),
     "matrix": matrix_row,
+    "order": order_row,
 }
 SERVICES = {
     "postgresql": "postgres",

@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
 from holdfast import Holdfast, Status, activity, run_child, wait_for, workflow
-from holdfast.errors import AlreadyStarted, DefinitionError, HoldfastError, InstanceFaulted, NoResult
+from holdfast.errors import AlreadyStarted, DefinitionError, HoldfastError, InstanceFaulted, InstanceNotFound, NoResult
 from tests.support.services.availability import Needed
 
 
@@ -194,7 +195,8 @@ async def test_a_connection_will_do(app: Holdfast, database: AsyncEngine) -> Non
 
 
 async def test_what_is_not_in_the_store_cannot_wait_for_it(url: str, database: AsyncEngine) -> None:
-    async with Holdfast(store=url, node="other", entry_points=False) as app, database.begin() as connection:
+    empty = Holdfast(store=url, tenant="without-definitions", node="other", entry_points=False)
+    async with empty as app, database.begin() as connection:
         with pytest.raises(DefinitionError, match="workflows="):
             await app.start_in(connection, fulfil, "9")
 
@@ -206,6 +208,54 @@ async def test_a_store_in_memory_has_no_tables(database: AsyncEngine) -> None:
     ):
         with pytest.raises(HoldfastError, match="same database"):
             await app.start_in(connection, fulfil, "9")
+
+
+async def test_a_taken_id_is_refused(app: Holdfast, database: AsyncEngine) -> None:
+    """While its start is open in this transaction, while the start waits, and after the instance has ended."""
+    taken = fulfil.options(instance_id="taken")
+    async with AsyncSession(database) as session:
+        await app.start_in(session, taken, "1")
+        with pytest.raises(AlreadyStarted):
+            await app.start_in(session, taken, "2")
+        await session.rollback()
+    async with AsyncSession(database) as session, session.begin():
+        instance = await app.start_in(session, taken, "3")
+    async with AsyncSession(database) as session:
+        with pytest.raises(AlreadyStarted):
+            await app.start_in(session, taken, "4")
+    async with asyncio.timeout(20):
+        assert await instance.result() == "3: 5"
+    async with AsyncSession(database) as session:
+        with pytest.raises(AlreadyStarted) as told:
+            await app.start_in(session, taken, "5")
+    assert told.value.instance_id == "taken"
+
+
+async def test_before_any_node_has_taken_the_start(url: str, database: AsyncEngine) -> None:
+    """An event is kept, the status is pending, a cancel comes before the first activity, a result waits."""
+
+    def asking(node: str, **more: Any) -> Holdfast:
+        return Holdfast(store=url, tenant="early", node=node, workflows=WORKFLOWS, entry_points=False, **more)
+
+    async with asking("asks", worker=False) as app:
+        async with AsyncSession(database) as session, session.begin():
+            started = await app.start_in(session, approving.options(instance_id="early-1"), "1")
+            await app.start_in(session, fulfil.options(instance_id="early-2"), "2", amount=-1)
+        async with asyncio.timeout(20):
+            await started.send(Approval(approved=True))
+            assert await app.handle(approving, "early-1").status() is Status.PENDING
+            with pytest.raises(NoResult):
+                await app.handle(approving, "early-1").result(timeout=timedelta(milliseconds=1))
+            canceled = app.handle(fulfil, "early-2")
+            await canceled.cancel()
+            assert await canceled.status() is Status.CANCELED
+            with pytest.raises(NoResult, match="canceled"):
+                await canceled.result()
+            with pytest.raises(InstanceNotFound):
+                await app.handle(approving, "unknown").send(Approval(approved=True))
+        result = asyncio.create_task(app.handle(approving, "early-1").result())
+        async with asyncio.timeout(20), asking("works"):
+            assert await result == "yes"
 
 
 @workflow

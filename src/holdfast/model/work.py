@@ -45,6 +45,8 @@ class WorkKind(StrEnum):
     """Check the stored stimuli of an instance."""
     RUN = "run"
     """Continue a dispatched instance."""
+    MAIL = "mail"
+    """Deliver kept stimuli of one address."""
     ALTERATION = "alteration"
     """The next page of an alteration plan."""
 
@@ -126,6 +128,8 @@ class InboxRow(Struct, frozen=True, kw_only=True):
     tenant: str = DEFAULT_TENANT
     id: str
     """Id of the stimulus; one row per stimulus."""
+    address: int = 0
+    """Hash of the address. Stimuli of one address are delivered in the order in which they were stored (rule H16)."""
     key: int
     correlation: int = 0
     instance_id: str | None = None
@@ -133,6 +137,8 @@ class InboxRow(Struct, frozen=True, kw_only=True):
     arrived: datetime
     expires: datetime | None = None
     """None: stored until its instance ends."""
+    due: datetime | None = None
+    """A delayed stimulus fits no bookmark before this time, by the store's clock."""
     payload: bytes = b""
 
 

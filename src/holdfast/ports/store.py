@@ -218,20 +218,37 @@ class EffectStore(Protocol):
         """Effects without an owner, in the same order: the broker may have lost their tickets."""
 
 
+class Mail(Struct, frozen=True, kw_only=True):
+    """Kept stimuli that fit the stored bookmarks of one instance."""
+
+    seen: int
+    """The highest number of a stored bookmark of the instance: later bookmarks were not compared with the inbox."""
+    rows: Sequence[InboxRow]
+
+
 class InboxStore(Protocol):
-    """Stimuli that arrived before their bookmark.
+    """Stimuli that arrived before their bookmark, in the order of their position (rule H16).
+
+    The store assigns the position when it stores a row: a row that is stored after another one was committed, by any process,
+    has a higher position. Clocks and ids of nodes have no influence.
 
     Both sides write, commit, then look: the sender looks for a bookmark after `put_inbox`, and a burst that creates a
-    bookmark looks with `find_inbox` after its commit. The commit that consumes the row delivers the stimulus."""
+    bookmark looks with `find_mail` after its commit. The commit that consumes the row delivers the stimulus."""
 
-    async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
-        """Durable on return. False for a stimulus that is already stored."""
+    async def put_inbox(self, rows: Sequence[InboxRow], work: Sequence[WorkRow] = ()) -> Sequence[bool]:
+        """Durable on return. False for a stimulus that is already stored. `work` rows are added in the same transaction, unless
+        they exist."""
 
-    async def find_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Sequence[Sequence[InboxRow]]:
-        """For each bookmark the matching rows that have not expired, oldest first."""
+    async def has_mail(self, addresses: Sequence[tuple[str, int]]) -> Sequence[bool]:
+        """Whether rows of these addresses (tenant and hash) are stored that are neither expired nor still delayed. One index
+        lookup each: every addressed event asks."""
+
+    async def find_mail(self, keys: Sequence[InstanceKey], limit: int) -> Sequence[Mail]:
+        """For each instance the rows that fit one of its stored bookmarks, by position, at most `limit`; without expired and
+        delayed rows."""
 
     async def inbox_of(self, tenant: str, instance_id: str) -> Sequence[InboxRow]:
-        """Rows that are addressed to this instance."""
+        """Rows that are addressed to this instance, by position."""
 
     async def stranded_inbox(self, limit: int) -> Sequence[tuple[InboxRow, BookmarkRow]]:
         """Rows with a matching bookmark, of all tenants: the process that should have matched them died before it looked."""
@@ -332,9 +349,9 @@ class UpkeepStore(Protocol):
 class RecordStore(Protocol):
     """Small documents beside instances. Each belongs to one tenant."""
 
-    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = ()) -> bool:
+    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = (), inbox: Sequence[InboxRow] = ()) -> bool:
         """Version 1 inserts; version n replaces version n - 1 only. Returns False and writes nothing after a concurrent
-        write. `work` rows are enqueued in the same transaction."""
+        write. `work` and `inbox` rows are added in the same transaction, unless they exist."""
 
     async def get_record(self, tenant: str, kind: str, record_id: str) -> RecordRow | None: ...
 

@@ -13,5 +13,5 @@ class WorkTables(Protocol):
     def work_statements(self, row: WorkRow) -> Sequence[tuple[str, Mapping[str, Any]]]:
         """SQL that inserts the row, with named parameters (`:name`), to run in the caller's transaction."""
 
-    async def has_work(self, tenant: str, work_id: str) -> bool:
-        """Whether the row is committed and not yet consumed."""
+    async def find_work(self, tenant: str, work_id: str) -> WorkRow | None:
+        """The row, if it is committed and not yet consumed."""

@@ -28,10 +28,10 @@ from holdfast.ports import WorkflowDispatcher
 from holdfast.runtime.commits.activation_slots import slot_holder
 from holdfast.runtime.commits.console_lines import OnLine
 from holdfast.runtime.commits.jobs.base import Answer, Job
-from holdfast.runtime.commits.jobs.control import CancelJob, RetryJob, slot_taken
+from holdfast.runtime.commits.jobs.control import TERMINATED, CancelJob, RetryJob, slot_taken
 from holdfast.runtime.commits.jobs.operator import OperatorRequest, OperatorResume
 from holdfast.runtime.commits.jobs.resume import ResumeJob
-from holdfast.runtime.commits.jobs.start import Start, StartJob
+from holdfast.runtime.commits.jobs.start import CanceledStartJob, Start, StartJob
 from holdfast.runtime.dispatchers.dispatch_events import AnnouncedDispatcher
 from holdfast.runtime.dispatchers.durable import DurableDispatcher
 from holdfast.runtime.dispatchers.inline import InlineDispatcher
@@ -42,6 +42,7 @@ from holdfast.runtime.reads import InstanceReads
 from holdfast.runtime.result import RunResult
 from holdfast.runtime.stimuli.inbox_expiry import InboxExpiry
 from holdfast.runtime.stimuli.matching import BookmarkMatcher
+from holdfast.runtime.work_queue.child_starts import ChildStarts
 
 MakeDispatcher = Callable[[Any], WorkflowDispatcher]
 
@@ -321,6 +322,13 @@ class Runtime(InstanceReads):
     async def cancel(self, instance_id: str, *, terminate: bool = False) -> RunResult:
         answer = await self._lanes.ask(CancelJob(self.key(instance_id), "canceled", finalize=not terminate))
         return answer.result or await self.read(instance_id)
+
+    async def cancel_start(self, row: WorkRow, *, terminate: bool = False) -> bool:
+        """Cancel an instance that a start row has not started yet; False if a node starts it right now."""
+        job = await ChildStarts(self.store, self._parts.plans).job_of(row)
+        assert isinstance(job, StartJob)
+        canceled = CanceledStartJob(job.start, row.id, TERMINATED if terminate else "canceled", finalize=not terminate)
+        return (await self._lanes.ask(canceled)).result is not None
 
     async def retry(self, instance_id: str) -> RunResult:
         """Run the failed activities of a faulted instance again. It takes its slot again, or is refused (rule M2)."""

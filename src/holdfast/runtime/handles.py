@@ -55,7 +55,7 @@ class Handle(Generic[R]):
         try:
             async with asyncio.timeout(None if limit is None else limit.total_seconds()) as waiting:
                 await self._wait_stored()
-                return await self._runtime.wait_at_rest(self.id)
+                return await self._at_rest()
         except TimeoutError:
             if not waiting.expired():
                 raise
@@ -64,24 +64,40 @@ class Handle(Generic[R]):
             return found
         raise _unfinished(self.id, found)
 
+    async def _at_rest(self) -> RunResult:
+        try:
+            return await self._runtime.wait_at_rest(self.id)
+        except InstanceNotFound:
+            if self._work_id is not None or (row := await self._runtime.start_row(self.id)) is None:
+                raise
+        self._work_id = row.id  # A start in a transaction of the application, which no node has taken yet.
+        await self._wait_stored()
+        return await self._runtime.wait_at_rest(self.id)
+
     async def status(self) -> Status:
         """The status of the instance; `pending` until a node has begun it."""
         try:
             return (await self._runtime.read(self.id)).status
         except InstanceNotFound:
-            if self._work_id is not None and await self._is_waiting():
+            if await self._runtime.start_row(self.id) is not None:
                 return Status.PENDING
             raise
 
     async def cancel(self, *, terminate: bool = False) -> None:
-        """Cancel the instance. `finally` parts and compensations run first, unless `terminate` is set."""
+        """Cancel the instance. `finally` parts and compensations run first, unless `terminate` is set. An instance that no node
+        has started yet is canceled before its first activity."""
+        if not await self._is_stored() and (row := await self._runtime.start_row(self.id)) is not None:
+            if await self._runtime.cancel_start(row, terminate=terminate):
+                return
+            self._work_id = row.id
         await self._wait_stored()
         await self._runtime.cancel(self.id, terminate=terminate)
 
     async def send(self, event: Any, payload: Any = None) -> None:
         """Send an event to the instance: an object of the event's class, or a name with a payload. The event is kept until the
         instance waits for it."""
-        await self._wait_stored()
+        if self._work_id is not None and not await self._is_stored() and not await self._is_waiting():
+            await self._wait_stored()
         name, brought = named_event(event, payload)
         await self._runtime.stimuli.event(name, brought, instance_id=self.id)
 
@@ -108,8 +124,7 @@ class Handle(Generic[R]):
         return True
 
     async def _is_waiting(self) -> bool:
-        assert self._work_id is not None
-        return await work_tables(self._runtime).has_work(self._runtime.tenant, self._work_id)
+        return await self._runtime.start_row(self.id) is not None
 
     def __repr__(self) -> str:
         return f"<instance {self.id}>"
@@ -183,13 +198,16 @@ async def start_in(
     if options.idempotency_key is not None:
         raise DefinitionError("In your own transaction a start needs no idempotency key: give an instance_id instead.")
     plan = runtime.plan_of(target)
-    content = runtime.plans.known(plan)
+    content = await runtime.plans.stored(plan)
     if content is None:
         raise DefinitionError(
             f"'{plan.definition.id}' is not in the store yet, and your transaction cannot wait for that. "
             "Give it to Holdfast(workflows=[…])."
         )
     inputs = check_inputs(plan.definition, _inputs(target, args, kwargs), plan.types)
+    tables = work_tables(runtime)
+    if (given := options.instance_id) is not None and await _is_taken(runtime, given):
+        raise AlreadyStarted(given)
     row = work_rows.application_start(
         runtime.tenant,
         options.instance_id or runtime.new_id(),
@@ -201,19 +219,29 @@ async def start_in(
         name=options.name,
         now=runtime.clock.now(),
     )
-    for statement, values in work_tables(runtime).work_statements(row):
-        await _execute(session, statement, values)
     assert row.instance_id is not None
+    for statement, values in tables.work_statements(row):
+        await _execute(session, statement, values, row.instance_id)
     return Handle(runtime, row.instance_id, returns=isinstance(target, WorkflowFunction), work_id=row.id)
 
 
-async def _execute(session: Any, statement: str, values: Mapping[str, Any]) -> None:
-    """Execute a statement on a SQLAlchemy session or connection, with or without asyncio."""
-    from sqlalchemy import text
+async def _is_taken(runtime: Runtime, instance_id: str) -> bool:
+    """Whether the id belongs to an instance, or to a committed start."""
+    return await runtime.find(instance_id) is not None or await runtime.start_row(instance_id) is not None
 
-    done = session.execute(text(statement), values)
-    if isawaitable(done):
-        await done
+
+async def _execute(session: Any, statement: str, values: Mapping[str, Any], instance_id: str) -> None:
+    """Execute a statement on a SQLAlchemy session or connection, with or without asyncio. Raises `AlreadyStarted` if another
+    start of the id is in this transaction, or was committed meanwhile."""
+    from sqlalchemy import text
+    from sqlalchemy.exc import IntegrityError
+
+    try:
+        done = session.execute(text(statement), values)
+        if isawaitable(done):
+            await done
+    except IntegrityError as error:
+        raise AlreadyStarted(instance_id) from error
 
 
 def work_tables(runtime: Runtime) -> WorkTables:

@@ -7,7 +7,10 @@ from datetime import timedelta
 from holdfast.errors import InstanceNotFound
 from holdfast.model.instance import JournalEntry
 from holdfast.model.stored import InstanceKey, InstanceRow
+from holdfast.model.work import WorkRow
+from holdfast.ports import WorkTables
 from holdfast.runtime import waits
+from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.instance_watch import InstanceWatch
 from holdfast.runtime.commits.large_values import is_split
 from holdfast.runtime.commits.state_codec import decode_journal
@@ -85,6 +88,12 @@ class InstanceReads:
     def forget(self, instance_id: str) -> None:
         """Drop the cached row of an instance that was deleted or replaced."""
         self._parts.cache.forget(self.key(instance_id))
+
+    async def start_row(self, instance_id: str) -> WorkRow | None:
+        """The committed work row that starts the instance, until a node has started it; None for a store without SQL tables."""
+        if not isinstance(self.store, WorkTables):
+            return None
+        return await self.store.find_work(self.tenant, work_rows.start_id(instance_id))
 
     # -- wait ----------------------------------------------------------------------------------------------------------
 

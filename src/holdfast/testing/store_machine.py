@@ -165,10 +165,12 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(tenant=TENANTS, event=EVENTS, addressee=st.none() | NAMES, number=SMALL, correlation=st.integers(0, 2))
     def send(self, tenant: str, event: str, addressee: str | None, number: int, correlation: int) -> None:
         row = stimulus(
-            tenant, event, id=f"s{number}", instance_id=addressee, correlation=correlation, arrived=later(number)
-        )
+            tenant, event, id=f"s{number}", instance_id=addressee, correlation=correlation, arrived=later(number),
+            address=number % 3,
+        )  # fmt: skip
         self.same(lambda store: _list(store.put_inbox([row])))
         self.same(lambda store: _list(store.stranded_inbox(100)))
+        self.same(lambda store: _list(store.has_mail([(tenant, address) for address in range(3)])))
 
     @rule(tenant=TENANTS, name=NAMES, execution=SMALL, old=OWNERS, new=OWNERS, attempt=st.integers(1, 2))
     def move_effect(self, tenant: str, name: str, execution: int, old: Owner, new: Owner, attempt: int) -> None:
@@ -288,7 +290,7 @@ async def _instance(key: InstanceKey, store: Store) -> list[Any]:
         list(await store.effects_of(*key)),
         await store.load_values(*key, ["v1", "v2", "v3"]),
         list(await store.list_incidents(key.tenant, instance_id=key.id)),
-        [list(rows) for rows in await store.find_inbox(marks)],
+        [list(mail.rows) for mail in await store.find_mail([key], 100)],
     ]
 
 

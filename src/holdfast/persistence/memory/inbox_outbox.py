@@ -8,42 +8,49 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from holdfast.model.stored import BookmarkRow, InstanceKey
-from holdfast.model.work import InboxRow, OutboxRow
+from holdfast.model.work import InboxRow, OutboxRow, WorkRow
 from holdfast.persistence.memory.tables import MemoryStoreBase, added
+from holdfast.ports import Mail
 
 
 class MemoryInboxOutbox(MemoryStoreBase):
-    async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
+    """The position of an inbox row is its place in the dict."""
+
+    async def put_inbox(self, rows: Sequence[InboxRow], work: Sequence[WorkRow] = ()) -> Sequence[bool]:
         answers = added(self._tables.inbox, (((row.tenant, row.id), row) for row in rows))
+        added(self._tables.work, (((row.tenant, row.id), row) for row in work))
         self._changed()
         return answers
 
-    async def find_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Sequence[Sequence[InboxRow]]:
+    async def has_mail(self, addresses: Sequence[tuple[str, int]]) -> Sequence[bool]:
         now = self._now()
-        return [
-            sorted((row for row in self._tables.inbox.values() if _matches(row, bookmark, now)), key=_by_arrival)
-            for bookmark in bookmarks
-        ]
+        there = {(row.tenant, row.address) for row in self._tables.inbox.values() if _is_visible(row, now)}
+        return [address in there for address in addresses]
+
+    async def find_mail(self, keys: Sequence[InstanceKey], limit: int) -> Sequence[Mail]:
+        now, found = self._now(), []
+        visible = [row for row in self._tables.inbox.values() if _is_visible(row, now)]
+        for key in keys:
+            marks = self._tables.bookmarks.get(key, {}).values()
+            rows = [row for row in visible if any(_fits(row, mark) for mark in marks)] if marks else []
+            found.append(Mail(seen=max((mark.seq for mark in marks), default=0), rows=rows[:limit]))
+        return found
 
     async def inbox_of(self, tenant: str, instance_id: str) -> Sequence[InboxRow]:
-        found = [row for row in self._tables.inbox.values() if row.tenant == tenant and row.instance_id == instance_id]
-        return sorted(found, key=_by_arrival)
+        return [row for row in self._tables.inbox.values() if row.tenant == tenant and row.instance_id == instance_id]
 
     async def stranded_inbox(self, limit: int) -> Sequence[tuple[InboxRow, BookmarkRow]]:
         now = self._now()
-        found = [
-            (row, bookmark)
-            for row in self._tables.inbox.values()
-            for bookmark in self._tables.sleepers.get((row.tenant, row.key), {}).values()
-            if _matches(row, bookmark, now)
-        ]
-        found.sort(key=lambda pair: (_by_arrival(pair[0]), pair[1].created, pair[1].instance_id, pair[1].seq))
+        found = []
+        for row in self._tables.inbox.values():
+            marks = self._tables.sleepers.get((row.tenant, row.key), {}).values() if _is_visible(row, now) else ()
+            fitting = sorted((mark for mark in marks if _fits(row, mark)), key=_by_age)
+            found += [(row, mark) for mark in fitting]
         return found[:limit]
 
     async def expire_inbox(self, limit: int) -> Sequence[InboxRow]:
         now = self._now()
         expired = [row for row in self._tables.inbox.values() if row.expires is not None and row.expires <= now]
-        expired.sort(key=_by_arrival)
         for row in expired[:limit]:
             del self._tables.inbox[row.tenant, row.id]
         return expired[:limit]
@@ -73,14 +80,17 @@ class MemoryInboxOutbox(MemoryStoreBase):
                 self._tables.outbox_held[row.tenant, row.id] = self._now() + after
 
 
-def _matches(row: InboxRow, bookmark: BookmarkRow, now: datetime) -> bool:
+def _is_visible(row: InboxRow, now: datetime) -> bool:
+    return (row.expires is None or row.expires > now) and (row.due is None or row.due <= now)
+
+
+def _fits(row: InboxRow, bookmark: BookmarkRow) -> bool:
     return (
         (row.tenant, row.key) == (bookmark.tenant, bookmark.key)
         and row.instance_id in {None, bookmark.instance_id}
         and row.correlation in {0, bookmark.correlation}
-        and (row.expires is None or row.expires > now)
     )
 
 
-def _by_arrival(row: InboxRow) -> tuple[datetime, InstanceKey]:
-    return row.arrived, InstanceKey(row.tenant, row.id)
+def _by_age(mark: BookmarkRow) -> tuple[datetime, str, int]:
+    return mark.created, mark.instance_id, mark.seq

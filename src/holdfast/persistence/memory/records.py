@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from holdfast.model.record_rows import RecordQuery, RecordRow, read_cursor
-from holdfast.model.work import WorkRow
+from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence.memory.tables import MemoryStoreBase, Tables, added
 
 
@@ -21,12 +21,13 @@ def write_record(tables: Tables, row: RecordRow) -> None:
 
 
 class MemoryRecords(MemoryStoreBase):
-    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = ()) -> bool:
+    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = (), inbox: Sequence[InboxRow] = ()) -> bool:
         stored = self._tables.records.get((row.tenant, row.kind, row.id))
         if row.version - 1 != (0 if stored is None else stored.version):
             return False
         write_record(self._tables, row)
         added(self._tables.work, (((each.tenant, each.id), each) for each in work))
+        added(self._tables.inbox, (((each.tenant, each.id), each) for each in inbox))
         self._changed()
         return True
 

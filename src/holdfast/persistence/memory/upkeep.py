@@ -90,7 +90,7 @@ class MemoryUpkeep(MemoryStoreBase):
             incidents=tuple(row for place, row in sorted(tables.incidents.items()) if place[:2] == key),
             effects=tuple(row for place, row in sorted(tables.effects.items()) if place[:2] == key),
             work=tuple(row for _, row in sorted(tables.work.items()) if _belongs(row, key)),
-            inbox=tuple(row for _, row in sorted(tables.inbox.items()) if _belongs(row, key)),
+            inbox=tuple(row for row in tables.inbox.values() if _belongs(row, key)),
             outbox=tuple(row for _, row in sorted(tables.outbox.items()) if _belongs(row, key)),
             guards=tuple(row for _, row in sorted(tables.guards.items()) if _belongs(row, key)),
             records=tuple(row for _, row in sorted(tables.records.items()) if _belongs(row, key)),

@@ -57,7 +57,7 @@ class SqlExportImport(SqlStoreBase):
             incidents=(yield from rows(INCIDENT, "id")),
             effects=(yield from rows(EFFECT, "execution")),
             work=(yield from rows(WORK, "id")),
-            inbox=(yield from rows(INBOX, "id")),
+            inbox=(yield from rows(INBOX, "position")),
             outbox=(yield from rows(OUTBOX, "id")),
             guards=(yield from rows(GUARD, "kind, name")),
             records=(yield from rows(RECORD, "kind, id")),

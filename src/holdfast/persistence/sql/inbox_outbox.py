@@ -9,32 +9,41 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from holdfast.model.stored import BookmarkRow
-from holdfast.model.work import InboxRow, OutboxRow
+from holdfast.model.stored import BookmarkRow, InstanceKey
+from holdfast.model.work import InboxRow, OutboxRow, WorkRow
 from holdfast.persistence.sql.instance_tables import BOOKMARK
 from holdfast.persistence.sql.script import Script, all_of, execute, execute_many, grouped
 from holdfast.persistence.sql.store_base import SqlStoreBase
-from holdfast.persistence.sql.work_tables import INBOX, OUTBOX
+from holdfast.persistence.sql.work_tables import INBOX, OUTBOX, WORK
+from holdfast.ports import Mail
 
 _MICRO = timedelta(microseconds=1)
-_BY_ARRIVAL = " order by arrived, tenant, id"
-_MATCHING = (
-    INBOX.select + " where tenant = ? and wake_key = ? and correlation in (0, ?)"
-    " and (instance_id is null or instance_id = ?) and (expires is null or expires > ?)" + _BY_ARRIVAL
-)
-_STRANDED = f"""select {", ".join("i." + name for name in INBOX.names)}, {", ".join("b." + name for name in BOOKMARK.names)}
-from hf_inbox i join hf_bookmark b on b.tenant = i.tenant and b.wake_key = i.wake_key
-    and (i.correlation = 0 or i.correlation = b.correlation) and (i.instance_id is null or i.instance_id = b.instance_id)
-where i.expires is null or i.expires > ?
-order by i.arrived, i.tenant, i.id, b.created, b.instance_id, b.seq limit ?"""
+_BY_POSITION = " order by position"
+_VISIBLE = "(i.expires is null or i.expires > ?) and i.due <= ?"
+_FITS = """b.tenant = i.tenant and b.wake_key = i.wake_key
+    and (i.correlation = 0 or i.correlation = b.correlation) and (i.instance_id is null or i.instance_id = b.instance_id)"""
+_COLUMNS = ", ".join("i." + name for name in INBOX.names)
+_ADDRESSED = f"select 1 from hf_inbox i where i.tenant = ? and i.address = ? and {_VISIBLE} limit 1"
+_SEEN = "select max(seq) from hf_bookmark where tenant = ? and instance_id = ?"
+_MAIL = f"""select {_COLUMNS} from hf_inbox i
+where i.tenant = ? and i.wake_key in (select wake_key from hf_bookmark where tenant = ? and instance_id = ?)
+    and exists (select 1 from hf_bookmark b where b.instance_id = ? and {_FITS}) and {_VISIBLE}
+order by i.position limit ?"""
+_STRANDED = f"""select {_COLUMNS}, {", ".join("b." + name for name in BOOKMARK.names)}
+from hf_inbox i join hf_bookmark b on {_FITS}
+where {_VISIBLE}
+order by i.position, b.created, b.instance_id, b.seq limit ?"""
 
 
 class SqlInboxOutbox(SqlStoreBase):
-    async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
-        return await self._write(lambda: self._put(rows))
+    async def put_inbox(self, rows: Sequence[InboxRow], work: Sequence[WorkRow] = ()) -> Sequence[bool]:
+        return await self._write(lambda: self._put(rows, work))
 
-    async def find_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Sequence[Sequence[InboxRow]]:
-        return await self._read(self._matching_inbox(bookmarks))
+    async def has_mail(self, addresses: Sequence[tuple[str, int]]) -> Sequence[bool]:
+        return await self._read(self._has_mail(addresses))
+
+    async def find_mail(self, keys: Sequence[InstanceKey], limit: int) -> Sequence[Mail]:
+        return await self._read(self._find_mail(keys, limit))
 
     async def inbox_of(self, tenant: str, instance_id: str) -> Sequence[InboxRow]:
         return await self._read(self._inbox_of(tenant, instance_id))
@@ -54,7 +63,13 @@ class SqlInboxOutbox(SqlStoreBase):
     async def return_outbox(self, rows: Sequence[OutboxRow], after: timedelta) -> None:
         await self._write(lambda: self._return(rows, after))
 
-    def _put(self, rows: Sequence[InboxRow]) -> Script[list[bool]]:
+    def _put(self, rows: Sequence[InboxRow], work: Sequence[WorkRow] = ()) -> Script[list[bool]]:
+        if work:
+            known = yield from self._known_work(work)
+            added = {(row.tenant, row.id): row for row in work if (row.tenant, row.id) not in known}
+            if added:
+                rung = [WORK.encode(row, self._codec) for row in added.values()]
+                yield execute_many(f"{WORK.insert} {self._dialect.skip_existing}", rung)
         there: set[tuple[str, str]] = set()
         sql = "select id from hf_inbox where tenant = ? and id in ({marks})"
         for tenant, group in grouped(rows, lambda row: row.tenant).items():
@@ -69,32 +84,49 @@ class SqlInboxOutbox(SqlStoreBase):
             yield execute_many(f"{INBOX.insert} {self._dialect.skip_existing}", new)
         return fresh
 
-    def _matching_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Script[list[list[InboxRow]]]:
-        # This runs after every burst that waits, and the inbox is usually empty: one query instead of one per bookmark.
-        pending = yield execute("select 1 from hf_inbox limit 1")
-        if not pending:
-            return [[] for _ in bookmarks]
+    def _known_work(self, work: Sequence[WorkRow]) -> Script[set[tuple[str, str]]]:
+        known: set[tuple[str, str]] = set()
+        for tenant, group in grouped(work, lambda row: row.tenant).items():
+            sql = "select id from hf_work where tenant = ? and id in ({marks})"
+            known |= {(tenant, row[0]) for row in (yield from all_of(sql, (tenant,), [row.id for row in group]))}
+        return known
+
+    def _has_mail(self, addresses: Sequence[tuple[str, int]]) -> Script[list[bool]]:
+        if not (yield execute("select 1 from hf_inbox limit 1")):
+            return [False] * len(addresses)
+        now = yield from self._micros_now()
+        answers = []
+        for tenant, address in addresses:
+            found = yield execute(_ADDRESSED, tenant, address, now, now)
+            answers.append(bool(found))
+        return answers
+
+    def _find_mail(self, keys: Sequence[InstanceKey], limit: int) -> Script[list[Mail]]:
+        # This runs after every burst that waits, and the inbox is usually empty: one query instead of two per instance.
+        if not (yield execute("select 1 from hf_inbox limit 1")):
+            return [Mail(seen=0, rows=())] * len(keys)
         now = yield from self._micros_now()
         found = []
-        for mark in bookmarks:
-            rows = yield execute(_MATCHING, mark.tenant, mark.key, mark.correlation, mark.instance_id, now)
-            found.append(INBOX.rows(rows, self._codec))
+        for tenant, name in keys:
+            ((seen,),) = yield execute(_SEEN, tenant, name)
+            rows = yield execute(_MAIL, tenant, tenant, name, name, now, now, limit)
+            found.append(Mail(seen=seen or 0, rows=INBOX.rows(rows, self._codec)))
         return found
 
     def _inbox_of(self, tenant: str, instance_id: str) -> Script[list[InboxRow]]:
-        rows = yield execute(INBOX.select + " where tenant = ? and instance_id = ?" + _BY_ARRIVAL, tenant, instance_id)
+        rows = yield execute(INBOX.select + " where tenant = ? and instance_id = ?" + _BY_POSITION, tenant, instance_id)
         return INBOX.rows(rows, self._codec)
 
     def _stranded(self, limit: int) -> Script[list[tuple[InboxRow, BookmarkRow]]]:
         now = yield from self._micros_now()
-        rows = yield execute(_STRANDED, now, limit)
+        rows = yield execute(_STRANDED, now, now, limit)
         width = len(INBOX.names)
         return [(INBOX.decode(row[:width], self._codec), BOOKMARK.decode(row[width:], self._codec)) for row in rows]
 
     def _expire(self, limit: int) -> Script[list[InboxRow]]:
         now = yield from self._micros_now()
         rows = yield execute(
-            f"{INBOX.select} where expires is not null and expires <= ?{_BY_ARRIVAL} limit ?{self._dialect.lock}",
+            f"{INBOX.select} where expires is not null and expires <= ?{_BY_POSITION} limit ?{self._dialect.lock}",
             now,
             limit,
         )

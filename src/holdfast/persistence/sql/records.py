@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast.model.record_rows import RecordQuery, RecordRow, read_cursor
-from holdfast.model.work import WorkRow
+from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.script import Script, Value, execute, execute_many, marks
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import Table, micros, micros_or_none, moment, moment_or_none
-from holdfast.persistence.sql.work_tables import WORK
+from holdfast.persistence.sql.work_tables import INBOX, WORK
 from holdfast.ports import Codec
 
 
@@ -56,8 +56,8 @@ def first_version(row: RecordRow, codec: Codec) -> tuple[Value, ...]:
 
 
 class SqlRecords(SqlStoreBase):
-    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = ()) -> bool:
-        return await self._write(lambda: self._put_record_and(row, work))
+    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = (), inbox: Sequence[InboxRow] = ()) -> bool:
+        return await self._write(lambda: self._put_record_and(row, work, inbox))
 
     async def get_record(self, tenant: str, kind: str, record_id: str) -> RecordRow | None:
         found = await self._read(self._records(_KEY, tenant, kind, record_id))
@@ -86,12 +86,13 @@ class SqlRecords(SqlStoreBase):
         rows = yield execute("select count(*) from hf_record" + where, *values)
         return int(rows[0][0])
 
-    def _put_record_and(self, row: RecordRow, work: Sequence[WorkRow]) -> Script[bool]:
+    def _put_record_and(self, row: RecordRow, work: Sequence[WorkRow], inbox: Sequence[InboxRow]) -> Script[bool]:
         written = yield from self._put_record(row)
+        skip = self._dialect.skip_existing
         if written and work:
-            yield execute_many(
-                f"{WORK.insert} {self._dialect.skip_existing}", [WORK.encode(item, self._codec) for item in work]
-            )
+            yield execute_many(f"{WORK.insert} {skip}", [WORK.encode(item, self._codec) for item in work])
+        if written and inbox:
+            yield execute_many(f"{INBOX.insert} {skip}", [INBOX.encode(item, self._codec) for item in inbox])
         return written
 
     def _put_record(self, row: RecordRow) -> Script[bool]:

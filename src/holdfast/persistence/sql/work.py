@@ -30,12 +30,12 @@ class SqlWork(SqlStoreBase):
         values = dict(zip(WORK.names, WORK.encode(row, self._codec), strict=True))
         return [(f"insert into {WORK.name} ({WORK.columns}) values ({places})", values)]
 
-    async def has_work(self, tenant: str, work_id: str) -> bool:
-        return await self._read(self._has_work(tenant, work_id))
+    async def find_work(self, tenant: str, work_id: str) -> WorkRow | None:
+        return await self._read(self._find_work(tenant, work_id))
 
-    def _has_work(self, tenant: str, work_id: str) -> Script[bool]:
-        rows = yield execute(f"select id from {WORK.name} where tenant = ? and id = ?", tenant, work_id)
-        return bool(rows)
+    def _find_work(self, tenant: str, work_id: str) -> Script[WorkRow | None]:
+        rows = yield execute(f"{WORK.select} where tenant = ? and id = ?", tenant, work_id)
+        return WORK.decode(rows[0], self._codec) if rows else None
 
     async def move_work(
         self, row: WorkRow, *, attempts: int, due: datetime | None, content: str | None = None

@@ -47,7 +47,8 @@ def _read_dead_letter(row: Sequence[Any], codec: Codec) -> DeadLetterRow:
 def _inbox(row: InboxRow, codec: Codec) -> tuple[Any, ...]:
     return (
         row.tenant, row.id, row.key, row.correlation, row.instance_id, row.type, micros(row.arrived),
-        micros_or_none(row.expires), codec.encode(row.payload, "inbox.payload|" + row.tenant),
+        micros_or_none(row.expires), codec.encode(row.payload, "inbox.payload|" + row.tenant), row.address,
+        AT_ONCE if row.due is None else micros(row.due),
     )  # fmt: skip
 
 
@@ -55,7 +56,8 @@ def _read_inbox(row: Sequence[Any], codec: Codec) -> InboxRow:
     return InboxRow(
         tenant=row[0], id=row[1], key=row[2], correlation=row[3], instance_id=row[4], type=row[5],
         arrived=moment(row[6]), expires=moment_or_none(row[7]),
-        payload=codec.decode(row[8], "inbox.payload|" + row[0]),
+        payload=codec.decode(row[8], "inbox.payload|" + row[0]), address=row[9],
+        due=None if row[10] == AT_ONCE else moment(row[10]),
     )  # fmt: skip
 
 
@@ -149,7 +151,7 @@ WORK = Table("hf_work", _WORK_COLUMNS, _work, _read_work)
 DEAD_LETTER = Table("hf_dead_letter", _WORK_COLUMNS + ", reason, died, error", _dead_letter, _read_dead_letter)
 INBOX = Table(
     "hf_inbox",
-    "tenant, id, wake_key, correlation, instance_id, type, arrived, expires, payload",
+    "tenant, id, wake_key, correlation, instance_id, type, arrived, expires, payload, address, due",
     _inbox,
     _read_inbox,
 )

@@ -42,6 +42,7 @@ from holdfast.runtime.stimuli.dedupe import Declinations
 from holdfast.runtime.stimuli.delivery import StimulusDelivery
 from holdfast.runtime.stimuli.inbox import Inbox
 from holdfast.runtime.stimuli.inbox_expiry import InboxExpiry
+from holdfast.runtime.stimuli.mail_drain import MailDrain
 from holdfast.runtime.stimuli.matching import BookmarkMatcher
 from holdfast.runtime.stimuli.router import StimulusRouter
 from holdfast.runtime.stimuli.trigger_starts import TriggerStarts
@@ -148,12 +149,12 @@ class Components:
             self.store,
             self.clock,
             options.tenants,
-            delivery,
+            MailDrain(self.store, self.lanes, self.cache, self.in_hand, declinations, counts, self.plans.obstacles),
             self.expiry,
             self.letters,
+            self.spent,
             declinations,
             counts,
-            self.plans.obstacles,
             self.log,
         )
         self.router = StimulusRouter(
@@ -165,7 +166,6 @@ class Components:
             delivery,
             self.inbox,
             TriggerStarts(self.store, self.plans, self.lanes, counts),
-            self.unread,
             counts,
             self.log,
             options.sweep_every,
@@ -187,6 +187,7 @@ class Components:
             self.log,
             {
                 WorkKind.STIMULUS: self.router.route,
+                WorkKind.MAIL: self.inbox.ring,
                 WorkKind.UNREAD: self.unread.check,
                 WorkKind.ALTERATION: self.alterations.execute,
             },

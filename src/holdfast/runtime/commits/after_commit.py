@@ -10,7 +10,6 @@ from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import JournalEntry, Status
 from holdfast.runtime.commits.burst import Burst
 from holdfast.runtime.commits.jobs.dispatch import BeginJob
-from holdfast.runtime.commits.jobs.resume import ResumeJob
 from holdfast.runtime.observability.status_events import emit_status, names_of
 
 
@@ -45,8 +44,8 @@ def emit_events(burst: Burst, live: LiveInstance) -> None:
         telemetry.emit("instance.started", **names, definition_version=live.definition_version)
     if wants("instance.resumed"):
         for job in burst.applied:
-            if isinstance(job, ResumeJob) and job.bookmark_id:
-                telemetry.emit("instance.resumed", **names, bookmark_id=job.bookmark_id)
+            for bookmark_id in filter(None, job.resumes):
+                telemetry.emit("instance.resumed", **names, bookmark_id=bookmark_id)
     if wants("segment.committed"):
         telemetry.emit("segment.committed", **names, activities=live.sequence)
     if wants("burst.committed"):

@@ -37,6 +37,9 @@ from holdfast.runtime.membership import Membership
 
 Fail = Callable[[Job, Exception], None]
 
+BURST_NS_MAX = 10_000_000
+"""Time after which a burst takes no further job: the jobs left are the next burst, and the event loop is free in between."""
+
 
 class Burst(Struct):
     key: InstanceKey
@@ -69,7 +72,10 @@ class Burst(Struct):
     @property
     def left(self) -> list[Job]:
         """Jobs that the commit does not contain."""
-        return [job for job in self.jobs if job not in self.applied] if len(self.jobs) > len(self.applied) else []
+        if len(self.jobs) == len(self.applied):
+            return []
+        applied = set(map(id, self.applied))
+        return [job for job in self.jobs if id(job) not in applied]
 
     def leave_out(self, job: Job) -> None:
         """The job does nothing here. By a cached row that is not certain."""
@@ -230,8 +236,9 @@ def _apply_all(burst: Burst, limits: Limits) -> None:
     assert live is not None
     context = contextvars.Context()  # Context variables set by pure code do not leak into the next burst (rule H13).
     first = burst.jobs[0]
+    until = perf_counter_ns() + BURST_NS_MAX
     for job in tuple(burst.jobs):
-        if burst.continue_id is not None:
+        if burst.continue_id is not None or (burst.changed and perf_counter_ns() > until):
             return
         if isinstance(job, StartJob) and (burst.row is not None or job is not first):
             burst.jobs.remove(job)
@@ -254,10 +261,21 @@ def _apply_all(burst: Burst, limits: Limits) -> None:
             continue
         if changed:
             burst.changed = True
-            if job.runs_queue and not context.run(_run_queue, live, limits):
-                burst.continue_id = f"{live.id}.c{burst.before.version + 1}"
+            _run_on(burst, job, live, limits, context, until)
         elif burst.cached:
             burst.leave_out(job)
+
+
+def _run_on(
+    burst: Burst, job: Job, live: LiveInstance, limits: Limits, context: contextvars.Context, until: int
+) -> None:
+    """Run the queue after a job, and apply the job again while it has more to do and the burst has time."""
+    while job.runs_queue:
+        if not context.run(_run_queue, live, limits):
+            burst.continue_id = f"{live.id}.c{burst.before.version + 1}"
+            return
+        if not job.repeats or perf_counter_ns() > until or not context.run(job.apply, live):
+            return
 
 
 def _run_queue(live: LiveInstance, limits: Limits) -> bool:

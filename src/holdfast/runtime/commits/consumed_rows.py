@@ -47,7 +47,7 @@ def _consumed_by(job: Job) -> Consumed:
         work=() if work is None else (work,),
         effects=() if job.consumes_effect is None else (job.consumes_effect,),
         guards=job.guards,
-        bookmarks=(job.bookmark_id,) if isinstance(job, ResumeJob) else (),
+        bookmarks=job.resumes,
         schedules=() if job.schedule_step is None else (job.schedule_step,),
         inbox=job.consumes_inbox,
         work_dropped=job.drops_work,

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.errors import DefinitionError
+from holdfast.errors import DefinitionError, InstanceEnded, InstanceNotFound
 from holdfast.model.guard import Guard
 from holdfast.model.requests import (
     DispatchDefinition,
@@ -30,6 +30,7 @@ from holdfast.model.requests import (
 from holdfast.model.work import DEFAULT_QUEUE, WorkKind, WorkRow, queue_of
 from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.jobs.start import PendingJob, Start
+from holdfast.runtime.commits.work_rows import Stimulus
 from holdfast.runtime.dispatchers import idempotency, validation
 from holdfast.runtime.dispatchers.host import DispatchHost
 from holdfast.runtime.payload_codec import encode_payload
@@ -140,14 +141,35 @@ class DurableDispatcher:
         target = f"{request.type}/{request.event_name or ''}"
         guard = validation.key_for(request, "stimulus", target)
         name = host.new_id() if guard is None else idempotency.id_of(guard)
-        found = await validation.stimulus_of(host, request, name)
-        if self._is_taken_here(request) and await host.router.deliver_at_once(host.tenant, found):
-            return Receipt(stimulus_id=name)
-        if guard is not None and request.delay is None:
-            validation.check_shape(host, found)
+        try:
+            found = await validation.stimulus_of(host, request, name)
+        except (InstanceEnded, InstanceNotFound):
+            if guard is not None and await idempotency.find(host.store, host.tenant, guard) is not None:
+                return Receipt(stimulus_id=name, existing=True)  # It was accepted before the instance ended (rule M4).
+            raise
+        if not found.is_broadcast and not await host.router.starts(host.tenant, found):
+            return await self._addressed(request, found, guard)
         now = host.clock.now()
         row = work_rows.stimulus(host.tenant, found, now, **await self._row_fields(request, now))
         return Receipt(stimulus_id=name, existing=not await self._accepted([row], guard))
+
+    async def _addressed(self, request: DispatchStimulus, found: Stimulus, guard: Guard | None) -> Receipt:
+        """Deliver an event at once, or keep it behind the older events of its address (rule H16)."""
+        host = self._host
+        here = self._is_taken_here(request)
+        if here and guard is None and await host.router.deliver_at_once(host.tenant, found):
+            return Receipt(stimulus_id=found.id)
+        if guard is not None and request.delay is None:
+            validation.check_shape(host, found)
+        now = host.clock.now()
+        fields = await self._row_fields(request, now)
+        inbox, work = host.router.kept_rows(host.tenant, found, fields["due"], None if here else fields)
+        if guard is None:
+            await host.store.put_inbox(inbox, work)
+        elif not await idempotency.put(host.store, host.tenant, now, guard, work, inbox=inbox):
+            return Receipt(stimulus_id=found.id, existing=True)
+        host.router.kept(host.tenant, found, look=here)
+        return Receipt(stimulus_id=found.id)
 
     # -- work rows -----------------------------------------------------------------------------------------------------
 

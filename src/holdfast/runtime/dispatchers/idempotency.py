@@ -17,7 +17,7 @@ from msgspec import Struct
 from holdfast.errors import KeyReused
 from holdfast.model.guard import Guard
 from holdfast.model.record_rows import RecordRow
-from holdfast.model.work import WorkRow
+from holdfast.model.work import InboxRow, WorkRow
 from holdfast.ports import Store
 from holdfast.runtime.stimuli.inbox_expiry import RECEIPT, RETENTION
 
@@ -53,9 +53,10 @@ async def put(
     guard: Guard,
     rows: Sequence[WorkRow] = (),
     instance_ids: tuple[str, ...] = (),
+    inbox: Sequence[InboxRow] = (),
 ) -> bool:
-    """Store the key together with the requested work rows; False if the same request was accepted before. Raises `KeyReused`
-    for another request."""
+    """Store the key together with the requested work rows or kept stimuli; False if the same request was accepted before. Raises
+    `KeyReused` for another request."""
     accepted = Accepted(fingerprint=guard.fingerprint, instance_ids=instance_ids)
     row = RecordRow(
         tenant=tenant,
@@ -66,7 +67,7 @@ async def put(
         updated=now,
         payload=msgspec.json.encode(accepted),
     )
-    if await store.put_record(row, rows):
+    if await store.put_record(row, rows, inbox):
         return True
     await find(store, tenant, guard)
     return False

@@ -142,7 +142,7 @@ class StimulusSender:
             one = await self._host.matcher.oldest(self._host.tenant, found)
         except (InstanceAtRest, InstanceNotFound):
             return []
-        return [] if one is None else [one]
+        return [] if one is None else [one.bookmark]
 
     async def _kept(self, found: Stimulus) -> str | None:
         if found.instance_id is not None:

@@ -12,6 +12,7 @@ from holdfast.errors import (
     BookmarkNotFound,
     DefinitionError,
     InstanceEnded,
+    InstanceNotFound,
     InvalidInput,
     KeyReused,
 )
@@ -189,9 +190,14 @@ async def waiting(host: DispatchHost, request: DispatchResume) -> list[BookmarkR
 
 
 async def stimulus_of(host: DispatchHost, request: DispatchStimulus, stimulus_id: str) -> Stimulus:
-    """The stimulus of a request. Raises `InstanceNotFound` or `InstanceEnded` if it is addressed to an instance."""
+    """The stimulus of a request. Raises `InstanceNotFound` or `InstanceEnded` if it is addressed to an instance. An instance
+    whose start is committed, but which no node has started yet, receives it later."""
     if request.instance_id is not None:
-        await living(host, request.instance_id)
+        try:
+            await living(host, request.instance_id)
+        except InstanceNotFound:
+            if await host.start_row(request.instance_id) is None:
+                await living(host, request.instance_id)  # Once more: it may have been started between the two looks.
     is_event = request.event_name is not None
     data = request.payload if request.input is None else request.input
     return Stimulus(

@@ -102,12 +102,21 @@ class PlanCache:
                     return stored.hash, stored.document
         return content, document
 
-    async def _pin(self, plan: Plan) -> str:
-        content, document = await self.written(plan.definition)
+    async def stored(self, plan: Plan) -> str | None:
+        """The content hash of a plan's definition, if the content is stored. Only reads."""
+        if (known := self.known(plan)) is not None:
+            return known
+        content, _ = await self.written(plan.definition)
         if await self._store.load_content(self._tenant, content) is None:
-            self.know(plan, content, await self._save(plan.definition, content, document))
-        else:
-            self.know(plan, content, await self._number(plan.definition, content))
+            return None
+        self.know(plan, content, await self._number(plan.definition, content))
+        return content
+
+    async def _pin(self, plan: Plan) -> str:
+        if (found := await self.stored(plan)) is not None:
+            return found
+        content, document = await self.written(plan.definition)
+        self.know(plan, content, await self._save(plan.definition, content, document))
         return content
 
     async def _number(self, definition: Definition, content: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 
-from holdfast.model.stored import BookmarkRow
+from holdfast.model.stored import BookmarkRow, InstanceKey
 from holdfast.runtime.commits.work_rows import Stimulus
 from holdfast.runtime.stimuli.matching import Place, place_of
 
@@ -51,10 +51,16 @@ class Declinations:
 
     def add(self, found: Stimulus, mark: BookmarkRow) -> Place:
         place = place_of(mark)
-        self._known[(mark.tenant, found.id), place] = None
+        self._add((mark.tenant, found.id), place)
+        return place
+
+    def add_place(self, key: InstanceKey, found: Stimulus, number: int) -> None:
+        self._add((key.tenant, found.id), (key.id, number))
+
+    def _add(self, key: _StimulusKey, place: Place) -> None:
+        self._known[key, place] = None
         if len(self._known) > DECLINED_MAX:
             self._known.popitem(last=False)
-        return place
 
     def has(self, found: Stimulus, mark: BookmarkRow) -> bool:
         return ((mark.tenant, found.id), place_of(mark)) in self._known

@@ -1,15 +1,11 @@
-"""Delivers a stimulus to a bookmark, exactly once."""
+"""Delivers a stimulus that is not kept to a bookmark, exactly once."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from holdfast.errors import BookmarkNotFound, InstanceAtRest, InstanceNotFound, PayloadRefused
-from holdfast.model.guard import Guard, idempotency_key
-from holdfast.model.stored import BookmarkRow, InstanceKey
-from holdfast.runtime.commits import work_rows
+from holdfast.errors import InstanceAtRest, InstanceNotFound, PayloadRefused
+from holdfast.model.stored import InstanceKey
 from holdfast.runtime.commits.instance_cache import InstanceCache
-from holdfast.runtime.commits.jobs.dispatch import Declined, DeliverJob
+from holdfast.runtime.commits.jobs.mail import Letter, MailJob
 from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.work_rows import Stimulus
 from holdfast.runtime.stimuli.counts import StimulusCounts
@@ -17,7 +13,8 @@ from holdfast.runtime.stimuli.dedupe import Declinations
 from holdfast.runtime.stimuli.matching import BookmarkMatcher, Place, place_of
 
 ENDED = (InstanceAtRest, InstanceNotFound)
-GONE = (BookmarkNotFound, *ENDED)
+TRIES_MAX = 3
+"""Attempts that found their bookmark gone; then the stimulus is kept, and delivered from the inbox."""
 
 
 class StimulusDelivery:
@@ -35,45 +32,50 @@ class StimulusDelivery:
         self._declinations = declinations
         self._counts = counts
 
-    async def deliver(self, tenant: str, found: Stimulus, passed: frozenset[str], **consumes: Any) -> bool:
+    async def deliver(
+        self, tenant: str, found: Stimulus, passed: frozenset[str] = frozenset(), *, consumes_work: str | None = None
+    ) -> bool:
         """Deliver to the oldest bookmark that fits; False if there is none.
 
         Raises `PayloadRefused` if the payload does not have the shape that a bookmark expects and no other bookmark accepts it.
         """
         declined: set[Place] = set()
         refused: PayloadRefused | None = None
-        payload = work_rows.encoded_input(found)
-        while True:
-            mark = await self._matcher.oldest(tenant, found, passed, declined)
-            if mark is None and refused is not None:
+        tries = 0
+        while tries < TRIES_MAX:
+            match = await self._matcher.oldest(tenant, found, passed, declined)
+            if match is None and refused is not None:
                 raise refused
-            if mark is None:
+            if match is None:
                 return False
-            try:
-                taken = await self.hand_over(mark, found, payload, **consumes)
-            except GONE:
-                self._cache.forget(InstanceKey(tenant, mark.instance_id))
-                continue  # Another stimulus consumed the bookmark: match again.
-            except Declined:
-                declined.add(self._declinations.add(found, mark))
-                continue
-            except PayloadRefused as error:
+            mark, is_only = match
+            letter = Letter(found, only=None if is_only else f"b{mark.seq}")
+            job = MailJob(InstanceKey(tenant, mark.instance_id), [letter], consumes_work=consumes_work)
+            if await self._handed_over(job, found):
+                return True
+            if letter.declined:
+                declined.update((mark.instance_id, seq) for seq in letter.declined)
+                self._declinations.add(found, mark)
+            elif letter.refused is not None:
                 declined.add(place_of(mark))
-                refused = refused or error
-                continue
-            if taken:
-                self._counts.add("delivered", found)
-            return True
+                refused = refused or letter.refused
+            else:
+                tries += 1
+        return False
 
-    async def hand_over(self, mark: BookmarkRow, found: Stimulus, payload: bytes, **consumes: Any) -> bool:
-        """Deliver to one bookmark; False if another commit delivered the stimulus first."""
-        key = InstanceKey(mark.tenant, mark.instance_id)
-        job = DeliverJob(key, f"b{mark.seq}", payload, guards=_guards(found), **consumes)
+    async def _handed_over(self, job: MailJob, found: Stimulus) -> bool:
+        """Whether the stimulus is delivered, by this or by another commit."""
         assert job.answer is not None
         self._lanes.submit(job)
-        return (await job.answer).result is not None
-
-
-def _guards(found: Stimulus) -> tuple[Guard, ...]:
-    """An addressed stimulus with an idempotency key is delivered once, independent of its row."""
-    return (idempotency_key(operation="stimulus", target=found.type, key=found.id),) if found.guarded else ()
+        try:
+            await job.answer
+        except ENDED:
+            self._cache.forget(job.key)
+            return False  # It is matched again, which raises the error if the stimulus is for this instance.
+        (letter,) = job.letters
+        if letter.delivered is not None:
+            self._counts.add("delivered", found)
+            return True
+        if job.lost or not (letter.declined or letter.refused):
+            self._cache.forget(job.key)
+        return letter.spent or job.done_elsewhere

@@ -1,40 +1,42 @@
-"""The inbox: stimuli that arrived before a bookmark waits for them (rules H7 and H12).
+"""The inbox: stimuli that arrived before a bookmark waits for them (rules H7, H12 and H16).
 
 Both sides write, commit, and then look: a stimulus is committed to the inbox first, and then a bookmark is searched again; a
 burst commits its bookmarks, and then the inbox is searched (`bookmarks_added`). If a node dies in between, the sweep of another
-node delivers the stimulus.
+node delivers the stimulus. A node that takes no work writes a work row (`bell`) beside the stimulus: the node that claims it
+looks.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
 
 from holdfast.errors import PayloadRefused
-from holdfast.model.stored import BookmarkRow, correlation_key
-from holdfast.model.work import InboxRow, WorkRow
+from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, correlation_key
+from holdfast.model.work import InboxRow, WorkKind, WorkRow
 from holdfast.ports import Clock, Store
 from holdfast.runtime.commits import dead_letters, work_rows
 from holdfast.runtime.commits.dead_letters import DeadLetters
-from holdfast.runtime.commits.jobs.dispatch import Declined
+from holdfast.runtime.commits.fitting_bookmarks import wake_keys
+from holdfast.runtime.commits.spent_rows import SpentRows
 from holdfast.runtime.commits.work_rows import Stimulus
 from holdfast.runtime.observability.outage_log import OutageLog
-from holdfast.runtime.plans.obstacles import OBSTACLES, Obstacles
-from holdfast.runtime.service import end_tasks
-from holdfast.runtime.stimuli import matching
+from holdfast.runtime.service import BackgroundTasks, end_tasks
 from holdfast.runtime.stimuli.counts import StimulusCounts
 from holdfast.runtime.stimuli.dedupe import Declinations
-from holdfast.runtime.stimuli.delivery import ENDED, GONE, StimulusDelivery
 from holdfast.runtime.stimuli.inbox_expiry import InboxExpiry
+from holdfast.runtime.stimuli.mail_drain import PAGE_FIRST, TWIN, MailDrain, row_ids
+from holdfast.runtime.stimuli.matching import address_key
 
 PAGE = 100
 ADDRESSED_RETENTION = timedelta(hours=24)
 BROADCAST_RETENTION = timedelta(minutes=10)
 SWEEP_AFTER = timedelta(seconds=5)
 """A stimulus that lies beside its bookmark for longer was left by a node that died."""
-TWIN = "~a"
-"""Suffix of the second inbox row of an event that two kinds of waits may take; both rows are consumed together."""
 
 
 class Inbox:
@@ -43,81 +45,97 @@ class Inbox:
         store: Store,
         clock: Clock,
         tenants: Collection[str],
-        delivery: StimulusDelivery,
+        drain: MailDrain,
         expiry: InboxExpiry,
         letters: DeadLetters,
+        spent: SpentRows,
         declinations: Declinations,
         counts: StimulusCounts,
-        obstacles: Obstacles,
         log: OutageLog,
     ) -> None:
         self._store = store
         self._clock = clock
         self._tenants = tenants
-        self._delivery = delivery
+        self._drain = drain
         self._expiry = expiry
         self._letters = letters
+        self._spent = spent
         self._declinations = declinations
         self._counts = counts
-        self._obstacles = obstacles
         self._log = log
-        self._new_bookmarks: list[BookmarkRow] = []
-        self._in_hand: dict[tuple[str, str], list[BookmarkRow]] = {}
-        """Kept stimuli that this node is delivering, by tenant and id, with the bookmarks that found them in hand."""
+        self._new_bookmarks: dict[InstanceKey, None] = {}
         self._search: asyncio.Task[None] | None = None
+        self._drains = BackgroundTasks("kept stimuli could not be delivered; the sweep delivers them")
+        drain.refuse = self._refuse_kept
 
     async def stop(self) -> None:
         if self._search is not None:
             await end_tasks([self._search])
             self._search = None
+        await self._drains.stop()
+        await self._drain.stop()
 
-    def rows_for(self, tenant: str, found: Stimulus) -> tuple[InboxRow, ...]:
+    # -- rows ----------------------------------------------------------------------------------------------------------
+
+    def rows_for(self, tenant: str, found: Stimulus, due: datetime | None = None) -> tuple[InboxRow, ...]:
         """The rows that keep a stimulus."""
         now = self._clock.now()
         if found.instance_id is not None:
             expires = None
         else:
-            expires = now + (BROADCAST_RETENTION if found.is_broadcast else ADDRESSED_RETENTION)
+            expires = (due or now) + (BROADCAST_RETENTION if found.is_broadcast else ADDRESSED_RETENTION)
+        address = address_key(found)
         return tuple(
             InboxRow(
                 tenant=tenant,
-                id=f"{found.id}{suffix}",
+                id=row_id,
+                address=address,
                 key=key,
                 correlation=correlation_key(found.correlation_id),
                 instance_id=found.instance_id,
                 type=found.type,
                 arrived=now,
                 expires=expires,
+                due=due,
                 payload=work_rows.encoded(found),
             )
-            for key, suffix in zip(matching.wake_keys(found), ("", TWIN), strict=False)
+            for key, row_id in zip(wake_keys(found), row_ids(found), strict=True)
         )
+
+    def bell(self, tenant: str, found: Stimulus, **more: Any) -> WorkRow:
+        """The work row that makes another node look for the bookmark of a kept stimulus."""
+        address = replace(found, input=None, principal=None, trace=None)
+        row = work_rows.stimulus(tenant, address, self._clock.now(), **more)
+        return replace(row, kind=WorkKind.MAIL, instance_id=found.instance_id)
+
+    async def is_behind(self, tenant: str, found: Stimulus) -> bool:
+        """Whether older stimuli of the address are kept: the stimulus then takes its place behind them."""
+        (there,) = await self._store.has_mail([(tenant, address_key(found))])
+        return there
 
     # -- a stimulus was kept -------------------------------------------------------------------------------------------
 
-    async def search_bookmark(self, tenant: str, found: Stimulus, kept: Sequence[InboxRow]) -> None:
+    async def look(self, tenant: str, found: Stimulus) -> None:
         """The rows are committed: a bookmark that was committed meanwhile has searched before they were there."""
-        self._in_hand[tenant, found.id] = []
-        try:
-            await self._delivery.deliver(tenant, found, frozenset(), inbox=tuple(item.id for item in kept))
-        except ENDED:
-            return  # The stimulus stays unread; `unread.py` records that.
-        except PayloadRefused as error:
-            await self._refuse_kept(tenant, found, error)
-        except OBSTACLES as error:
-            self._obstacles.met(tenant, error, instance_id=found.instance_id)
-        finally:
-            self._let_go((tenant, found.id))
+        if found.instance_id is not None:
+            await self._drain.drain(InstanceKey(tenant, found.instance_id))
+            return
+        correlation = correlation_key(found.correlation_id)
+        queries = [BookmarkQuery(tenant=tenant, key=key, correlation=correlation) for key in wake_keys(found)]
+        for marks in (await self._store.find_bookmarks(queries)).bookmarks:
+            for mark in marks:
+                await self._drain.drain(InstanceKey(tenant, mark.instance_id))
 
-    def _let_go(self, in_hand: tuple[str, str]) -> None:
-        """Search again for the bookmarks that found the stimulus in hand: its delivery may have looked before they existed."""
-        self.bookmarks_added(self._in_hand.pop(in_hand))
+    async def ring(self, row: WorkRow) -> None:
+        """Another node kept a stimulus, or its delay is over."""
+        await self.look(row.tenant, work_rows.read_stimulus(row))
+        await self._spent.delete(row.tenant, row.id)
 
     # -- bookmarks were committed --------------------------------------------------------------------------------------
 
     def bookmarks_added(self, marks: Sequence[BookmarkRow]) -> None:
         """These bookmarks are committed: search the inbox for stimuli that arrived before them."""
-        self._new_bookmarks.extend(marks)
+        self._new_bookmarks.update((InstanceKey(mark.tenant, mark.instance_id), None) for mark in marks)
         if self._new_bookmarks and self._search is None:
             self._search = asyncio.get_running_loop().create_task(self._search_new(), name="holdfast-inbox")
             self._search.add_done_callback(self._searched)
@@ -132,47 +150,11 @@ class Inbox:
 
     async def _search_new(self) -> None:
         while self._new_bookmarks:
-            marks, self._new_bookmarks = self._new_bookmarks, []
-            await self.search(marks)
-
-    async def search(self, marks: Sequence[BookmarkRow]) -> None:
-        """Deliver kept stimuli to these bookmarks."""
-        if not marks:
-            return
-        for mark, rows in zip(marks, await self._store.find_inbox(marks), strict=True):
-            for row in rows:
-                if not await self._take_out(row, mark, swept=False):
-                    break  # The bookmark is consumed.
-
-    async def _take_out(self, row: InboxRow, mark: BookmarkRow, *, swept: bool) -> bool:
-        """Deliver a kept stimulus to a bookmark; False if the bookmark is gone. Of two nodes that try, one consumes the row."""
-        found = work_rows.read_inbox_row(row)
-        in_hand = row.tenant, found.id
-        if in_hand in self._in_hand:
-            self._in_hand[in_hand].append(mark)
-            return True
-        self._in_hand[in_hand] = []
-        try:
-            payload = work_rows.encoded_input(found)
-            taken = await self._delivery.hand_over(mark, found, payload, inbox=_row_ids(found))
-        except GONE:
-            return False
-        except Declined:
-            self._declinations.add(found, mark)
-            return True
-        except PayloadRefused as error:
-            await self._refuse_kept(row.tenant, found, error)
-            return True
-        except OBSTACLES as error:
-            # The row stays for a process that can run the instance; this one leaves it alone.
-            self._obstacles.met(row.tenant, error, instance_id=mark.instance_id)
-            self._declinations.add(found, mark)
-            return True
-        finally:
-            self._let_go(in_hand)
-        if taken:
-            self._counts.add("swept" if swept else "delivered", found)
-        return True
+            keys, self._new_bookmarks = list(self._new_bookmarks), {}
+            found = await self._store.find_mail(keys, PAGE_FIRST)
+            for key, mail in zip(keys, found, strict=True):
+                if mail.rows:  # Not awaited: the next bookmarks do not wait for the mail of these instances.
+                    self._drains.start(self._drain.drain(key))
 
     # -- refusal -------------------------------------------------------------------------------------------------------
 
@@ -183,7 +165,7 @@ class Inbox:
 
     async def _refuse_kept(self, tenant: str, found: Stimulus, error: PayloadRefused) -> None:
         row = work_rows.stimulus(tenant, found, self._clock.now())
-        await self.refuse(row, found, error, _row_ids(found))
+        await self.refuse(row, found, error, row_ids(found))
 
     # -- sweep ---------------------------------------------------------------------------------------------------------
 
@@ -191,18 +173,18 @@ class Inbox:
         """Deliver stimuli that lie beside their bookmark and remove expired ones; returns the number delivered."""
         now = await self._store.now()
         before = self._counts.by_outcome["swept"]
-        for row, mark in await self._store.stranded_inbox(PAGE + len(self._declinations)):
-            fresh = max(row.arrived, mark.created) + SWEEP_AFTER > now
+        left: dict[InstanceKey, None] = {}
+        for row, mark in await self._store.stranded_inbox(PAGE + len(self._declinations) + self._drain.parked_letters):
+            key = InstanceKey(row.tenant, mark.instance_id)
+            fresh = max(row.due or row.arrived, mark.created) + SWEEP_AFTER > now
             declined = self._declinations.has(work_rows.read_inbox_row(row), mark)
-            if row.tenant in self._tenants and not fresh and not declined:
-                await self._take_out(row, mark, swept=True)
+            if row.tenant in self._tenants and not fresh and not declined and not self._drain.is_parked(key):
+                left[key] = None
+        for key in left:
+            await self._drain.drain(key, "swept")
         for row in await self._store.expire_inbox(PAGE):
             if not row.id.endswith(TWIN):
                 self._counts.add("expired", await self._expiry.record(row))
         for tenant in self._tenants:
             await self._expiry.remove_old(tenant)
         return self._counts.by_outcome["swept"] - before
-
-
-def _row_ids(found: Stimulus) -> tuple[str, ...]:
-    return (found.id, f"{found.id}{TWIN}")[: len(matching.wake_keys(found))]

@@ -7,13 +7,15 @@ names one.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.errors import InstanceAtRest
-from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow, correlation_key
+from holdfast.model.hashing import stimulus_hash
+from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow, correlation_key, wake_key
 from holdfast.model.values import TypeRegistry, decode
-from holdfast.model.wake_keys import STORED_KINDS, addressed_key, everyone_key, key_of, keyed_key, stored_key
+from holdfast.model.wake_keys import STORED_KINDS, everyone_key, key_of, stored_key
 from holdfast.ports import Store
+from holdfast.runtime.commits.fitting_bookmarks import wake_keys
 from holdfast.runtime.commits.instance_cache import InstanceCache
 from holdfast.runtime.commits.large_values import is_split, unpack_state
 from holdfast.runtime.commits.work_rows import Stimulus
@@ -31,20 +33,21 @@ def trigger_key(found: Stimulus) -> int:
     return key_of(found.type, decode(found.payload, _PLAIN))
 
 
-def wake_keys(found: Stimulus) -> list[int]:
-    """The keys of bookmarks that the stimulus fits, apart from instance and correlation id."""
-    name = found.event_name
-    if name is None:
-        return [key_of(found.type, decode(found.payload, _PLAIN))]
-    if found.key is not None:
-        return [keyed_key(name, decode(found.key, _PLAIN))]
-    if found.is_broadcast:
-        return [everyone_key(name)]
-    return [everyone_key(name), addressed_key(name)]
+def address_key(found: Stimulus) -> int:
+    """The hash of the address of a stimulus: instance, correlation id and key. Stimuli of one address keep their order."""
+    key = None if found.key is None else decode(found.key, _PLAIN)
+    parts = [found.instance_id, found.correlation_id, key]
+    return wake_key("address", stimulus_hash("address", parts).encode())
 
 
 def place_of(mark: BookmarkRow) -> Place:
     return mark.instance_id, mark.seq
+
+
+class Match(NamedTuple):
+    bookmark: BookmarkRow
+    is_only: bool
+    """No other instance waits for the stimulus: its next bookmark may take it if this one is gone."""
 
 
 def _age(mark: BookmarkRow) -> tuple[Any, str, int]:
@@ -58,7 +61,7 @@ class BookmarkMatcher:
 
     async def oldest(
         self, tenant: str, found: Stimulus, passed: frozenset[str] = frozenset(), declined: Collection[Place] = ()
-    ) -> BookmarkRow | None:
+    ) -> Match | None:
         """The bookmark for an addressed stimulus: the oldest that fits.
 
         `passed` are instances that do not receive it, `declined` are bookmarks that declined it. Raises `InstanceAtRest` or
@@ -66,13 +69,14 @@ class BookmarkMatcher:
         """
         if found.instance_id is not None:
             key = InstanceKey(tenant, found.instance_id)
-            return self._cached(key, found, declined) or await self._in_instance(key, found, declined)
+            mark = self._cached(key, found, declined) or await self._in_instance(key, found, declined)
+            return None if mark is None else Match(mark, True)
         queries = [
             BookmarkQuery(
                 tenant=tenant,
                 key=key,
                 correlation=correlation_key(found.correlation_id),
-                limit=1 + len(passed) + len(declined),
+                limit=2 + len(passed) + len(declined),
             )
             for key in wake_keys(found)
         ]
@@ -87,7 +91,7 @@ class BookmarkMatcher:
             return None
         mark = fitting[0] if len(fitting) == 1 else min(fitting, key=_age)
         self.forget_older(mark)
-        return mark
+        return Match(mark, not passed and all(other.instance_id == mark.instance_id for other in fitting))
 
     def forget_older(self, mark: BookmarkRow) -> None:
         """Drop a cached row that is older than the bookmark. Clocks of nodes differ, so this only saves a failed attempt; the

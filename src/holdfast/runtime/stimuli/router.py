@@ -1,9 +1,10 @@
 """The router of stimuli (rules H7, H12 and M6).
 
-    sent to this node, and a bookmark waits → delivered at once, without a work row
-    a work row → starts by triggers → addressed: the oldest bookmark, once
+    addressed, no triggers → a bookmark waits, and nothing older is kept for the address: delivered at once
+                           → otherwise kept in the inbox, and delivered from there in order (rule H16)
+    a work row → starts by triggers → addressed: the inbox; or the oldest bookmark, if instances were started
                                     → broadcast: all bookmarks that fit now, page by page
-               → no bookmark: kept in the inbox, or counted and forgotten
+                                    → no bookmark: kept in the inbox, or counted and forgotten
 
 A work row may be routed twice: instances that it starts have ids derived from the id of the stimulus, and a delivery consumes
 the row.
@@ -11,16 +12,17 @@ the row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec.structs import replace
 
 from holdfast.errors import HoldfastError, PayloadRefused
 from holdfast.model.commit import Commit, Committed
+from holdfast.model.instance import Status
 from holdfast.model.stored import BookmarkRow, InstanceKey
-from holdfast.model.work import WorkRow
+from holdfast.model.work import InboxRow, WorkRow
 from holdfast.ports import Clock, Store
 from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.work_rows import Stimulus
@@ -28,14 +30,14 @@ from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import AWAY, OutageLog
 from holdfast.runtime.plans.plans import Plans
 from holdfast.runtime.plans.triggers import AWAITED, awaited_key
-from holdfast.runtime.service import PeriodicService
+from holdfast.runtime.service import BackgroundTasks, PeriodicService
 from holdfast.runtime.stimuli.counts import StimulusCounts
 from holdfast.runtime.stimuli.dedupe import Settled
-from holdfast.runtime.stimuli.delivery import ENDED, StimulusDelivery
+from holdfast.runtime.stimuli.delivery import StimulusDelivery
 from holdfast.runtime.stimuli.inbox import Inbox
 from holdfast.runtime.stimuli.matching import BookmarkMatcher
 from holdfast.runtime.stimuli.trigger_starts import TriggerStarts
-from holdfast.runtime.stimuli.unread import UnreadStimuli, check_row
+from holdfast.runtime.stimuli.unread import check_row
 
 PAGE = 100
 KEPT_FOR_MAX = 10_000
@@ -59,7 +61,6 @@ class StimulusRouter:
         delivery: StimulusDelivery,
         inbox: Inbox,
         starts: TriggerStarts,
-        unread: UnreadStimuli,
         counts: StimulusCounts,
         log: OutageLog,
         sweep_every: timedelta,
@@ -72,8 +73,9 @@ class StimulusRouter:
         self._delivery = delivery
         self._inbox = inbox
         self._starts = starts
-        self._unread = unread
         self._counts = counts
+        self._log = log
+        self._looks = BackgroundTasks("a kept stimulus could not be delivered")
         self.settled = Settled()
         self._kept_for: set[InstanceKey] = set()
         """Instances for which this node kept a stimulus."""
@@ -91,6 +93,7 @@ class StimulusRouter:
 
     async def stop(self) -> None:
         await self._sweep.stop()
+        await self._looks.stop()
         await self._inbox.stop()
 
     async def _sweep_once(self) -> None:
@@ -111,17 +114,18 @@ class StimulusRouter:
         finally:
             self.settled.add(row.tenant, found.id)
 
-    async def deliver_at_once(self, tenant: str, found: Stimulus) -> bool:
-        """Deliver without a work row; False if a row is needed: for broadcasts, starts, and stimuli without a bookmark.
+    async def starts(self, tenant: str, found: Stimulus) -> bool:
+        """Whether the stimulus may start instances: only a work row does that."""
+        return found.instance_id is None and await self._starts.triggers_exist(tenant, found)
 
-        Returns after the receiver's commit, so the delivery is as durable as a queued row.
+    async def deliver_at_once(self, tenant: str, found: Stimulus) -> bool:
+        """Deliver an addressed stimulus without storing it; False if it must be kept: there is no bookmark, or older stimuli of
+        its address are kept (rule H16).
+
+        Returns after the receiver's commit, so the delivery is as durable as a kept stimulus.
         """
-        if found.is_broadcast or found.guarded:
-            return False
-        if found.instance_id is None and await self._starts.triggers_exist(tenant, found):
-            return False
         try:
-            delivered = await self._delivery.deliver(tenant, found, frozenset())
+            delivered = not await self._inbox.is_behind(tenant, found) and await self._delivery.deliver(tenant, found)
         except (*AWAY, PayloadRefused):
             raise  # AWAY: the outcome is unknown, and a row could deliver it twice. Refused: the sender gets the reason.
         except HoldfastError:
@@ -129,6 +133,36 @@ class StimulusRouter:
         if delivered:
             self.settled.add(tenant, found.id)
         return delivered
+
+    def kept_rows(
+        self, tenant: str, found: Stimulus, due: datetime | None, bell: Mapping[str, Any] | None
+    ) -> tuple[Sequence[InboxRow], Sequence[WorkRow]]:
+        """The rows that keep an addressed stimulus, and the work rows beside them. `bell` are the fields of the row that makes
+        another node deliver it."""
+        work = [] if bell is None else [self._inbox.bell(tenant, found, **bell)]
+        if found.instance_id is not None:
+            work.append(check_row(InstanceKey(tenant, found.instance_id), self._clock.now()))
+        return self._inbox.rows_for(tenant, found, due), work
+
+    def kept(self, tenant: str, found: Stimulus, *, look: bool) -> None:
+        """The stimulus is stored. `look` delivers it here, in the background, as soon as a bookmark fits."""
+        self._counts.add("kept", found)
+        if found.instance_id is not None:
+            self._kept_for.add(InstanceKey(tenant, found.instance_id))
+            if len(self._kept_for) > KEPT_FOR_MAX:
+                self._kept_for.clear()  # The work rows check these instances.
+        if look:
+            self._looks.start(self._look(tenant, found))
+
+    async def _look(self, tenant: str, found: Stimulus) -> None:
+        try:
+            await self._inbox.look(tenant, found)
+        except AWAY:
+            self._log.warning("a kept stimulus could not be delivered yet; the sweep delivers it")
+        except HoldfastError:  # This node cannot run the instance: another one may.
+            await self._store.enqueue([self._inbox.bell(tenant, found)])
+        finally:
+            self.settled.add(tenant, found.id)
 
     def instance_ended(self, key: InstanceKey) -> None:
         """An instance has ended here: stimuli that are still kept for it stay unread."""
@@ -148,33 +182,30 @@ class StimulusRouter:
     # -- addressed -----------------------------------------------------------------------------------------------------
 
     async def _address(self, row: WorkRow, found: Stimulus, started: frozenset[str]) -> None:
+        if not started:
+            await self._keep(row, found)
+            return
         try:
-            if await self._delivery.deliver(row.tenant, found, started, consumes_work=row.id):
-                return
-        except ENDED:  # The instance ended after the stimulus was sent.
+            if not await self._delivery.deliver(row.tenant, found, started, consumes_work=row.id):
+                await self._settle(row)
+        except PayloadRefused as error:
+            await self._inbox.refuse(row, found, error)
+
+    async def _keep(self, row: WorkRow, found: Stimulus) -> None:
+        """The stimulus leaves the work table for the inbox, where it takes its place, and is delivered from there."""
+        if found.instance_id is not None and await self._has_ended(InstanceKey(row.tenant, found.instance_id)):
             self._counts.add("unread", found)
             await self._settle(row)
             return
-        except PayloadRefused as error:
-            await self._inbox.refuse(row, found, error)
-            return
-        if started:
-            await self._settle(row)
-        else:
-            await self._keep(row, found)
+        kept, work = self.kept_rows(row.tenant, found, None, None)
+        if await self._settle(row, inbox_added=kept):
+            self.kept(row.tenant, found, look=False)
+            await self._store.enqueue(work)
+            await self._inbox.look(row.tenant, found)
 
-    async def _keep(self, row: WorkRow, found: Stimulus) -> None:
-        kept = self._inbox.rows_for(row.tenant, found)
-        if not await self._settle(row, inbox_added=kept):
-            return
-        self._counts.add("kept", found)
-        if found.instance_id is not None:
-            key = InstanceKey(row.tenant, found.instance_id)
-            self._kept_for.add(key)
-            if len(self._kept_for) > KEPT_FOR_MAX:
-                self._kept_for.clear()  # The work rows check these instances.
-            await self._unread.schedule_check(key)
-        await self._inbox.search_bookmark(row.tenant, found, kept)
+    async def _has_ended(self, key: InstanceKey) -> bool:
+        row = (await self._store.load([key])).instances.get(key)
+        return row is None or row.status in (Status.FINISHED, Status.CANCELED)
 
     # -- broadcast -----------------------------------------------------------------------------------------------------
 
@@ -212,8 +243,7 @@ class StimulusRouter:
         kept = self._inbox.rows_for(row.tenant, found)
         if await self._settle(row, inbox_added=kept):
             self._counts.add("kept", found)
-            marks = await self._matcher.page(row.tenant, found, PAGE)
-            await self._inbox.search([mark for mark in marks if mark.type == found.type])
+            await self._inbox.look(row.tenant, found)
 
     async def _settle(self, row: WorkRow, **more: Any) -> bool:
         commit = Commit(tenant=row.tenant, burst_id=self._membership.next_id(), work_consumed=(row.id,), **more)

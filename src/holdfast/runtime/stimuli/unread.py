@@ -13,7 +13,7 @@ from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import JournalEvent, Status
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import WorkKind, WorkRow, queue_of
-from holdfast.ports import Clock, Store
+from holdfast.ports import Clock, Store, WorkTables
 from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.instance_cache import InstanceCache
 from holdfast.runtime.commits.jobs.base import Job
@@ -64,10 +64,6 @@ class UnreadStimuli:
         self._lanes = lanes
         self._spent = spent
 
-    async def schedule_check(self, key: InstanceKey) -> None:
-        """Add the row that checks the instance, unless it exists."""
-        await self._store.enqueue([check_row(key, self._clock.now())])
-
     async def check(self, row: WorkRow) -> int:
         """Journal unread stimuli if the instance has ended, otherwise check again later; returns their number."""
         assert row.instance_id is not None
@@ -75,17 +71,30 @@ class UnreadStimuli:
         try:
             stored = await self._cache.row(key)
         except InstanceNotFound:
-            self._spent.delete(row.tenant, row.id)
+            if await self._is_starting(key):
+                await self._check_later(row)
+            else:
+                self._spent.delete(row.tenant, row.id)
             return 0
         kept = await self._store.inbox_of(key.tenant, key.id)
         if not kept:
             self._spent.delete(row.tenant, row.id)
             return 0
         if stored.status not in _ENDED:
-            now = self._clock.now()
-            await self._store.defer([row], now + min(max(now - row.created, CHECK_AFTER), CHECK_PAUSE_MAX))
+            await self._check_later(row)
             return 0
         found = {item.id: work_rows.read_inbox_row(item) for item in kept}
         names = list({stimulus.id: stimulus.event_name or stimulus.type for stimulus in found.values()}.values())
         answer = await self._lanes.ask(UnreadJob(key, names, tuple(found), row.id))
         return 0 if answer.result is None else len(names)
+
+    async def _check_later(self, row: WorkRow) -> None:
+        now = self._clock.now()
+        await self._store.defer([row], now + min(max(now - row.created, CHECK_AFTER), CHECK_PAUSE_MAX))
+
+    async def _is_starting(self, key: InstanceKey) -> bool:
+        """Whether its start is committed, and no node has started it yet."""
+        store = self._store
+        return (
+            isinstance(store, WorkTables) and await store.find_work(key.tenant, work_rows.start_id(key.id)) is not None
+        )

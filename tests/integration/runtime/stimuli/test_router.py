@@ -16,6 +16,7 @@ from holdfast.errors import DefinitionError, InstanceEnded, InstanceNotFound, In
 from holdfast.model.commit import Commit
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.requests import DispatchTrigger
+from holdfast.model.work import WorkKind
 from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.work_rows import Stimulus
 from holdfast.runtime.stimuli import inbox, inbox_expiry, router
@@ -134,13 +135,18 @@ async def test_to_a_key_from_anywhere(cluster: Any) -> None:
 def rows_of(node: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What it puts on the work table from now on."""
     rows: list[Any] = []
-    enqueue = node.store.enqueue
+    enqueue, put_inbox = node.store.enqueue, node.store.put_inbox
 
     async def noted(added: Any) -> Any:
         rows.extend(added)
         return await enqueue(added)
 
+    async def noted_beside(kept: Any, added: Any = ()) -> Any:
+        rows.extend(added)
+        return await put_inbox(kept, added)
+
     monkeypatch.setattr(node.store, "enqueue", noted)
+    monkeypatch.setattr(node.store, "put_inbox", noted_beside)
     return rows
 
 
@@ -172,22 +178,29 @@ async def test_one_that_is_to_be_carried_in_a_way_of_its_own_is_a_row(
     assert len(rows) == 3
 
 
-async def test_one_that_cannot_be_delivered_at_once_is_a_row(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_that_cannot_be_delivered_at_once_is_kept(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     node = await cluster.node("a", work=True)
     name = await started(node, keyed, {"number": "7"})
-    rows, hand_over = rows_of(node, monkeypatch), node_of(node).components.router._delivery.hand_over
-    failures = [DefinitionError("Not here."), None]
+    parts = node_of(node).components
+    failures = [DefinitionError("Not here."), DefinitionError("Not here.")]
+    look = parts.inbox.look
 
-    async def handed_over(*given: Any, **more: Any) -> Any:
-        if (error := failures.pop(0)) is not None:
-            raise error
-        return await hand_over(*given, **more)
+    async def delivered(*given: Any, **more: Any) -> Any:
+        raise failures.pop() if failures else AssertionError
 
-    monkeypatch.setattr(node_of(node).components.router._delivery, "hand_over", handed_over)
+    async def looked(*given: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return await look(*given)
+
+    monkeypatch.setattr(parts.router._delivery, "deliver", delivered)
+    monkeypatch.setattr(parts.inbox, "look", looked)
+    rows = rows_of(node, monkeypatch)
     await node.stimuli.send(Approval("Ada"), key="7", wait=SOON)
 
     assert await outputs(node, name) == {"result": "Ada"}
-    assert len(rows) == 1
+    assert [row.kind for row in rows] == [WorkKind.MAIL]  # Another node may have the code that this one lacks.
+    assert node.stimuli.counts["kept"] == 1
 
 
 async def test_whether_it_was_written_is_not_known(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +212,7 @@ async def test_whether_it_was_written_is_not_known(cluster: Any, monkeypatch: py
     async def handed_over(*_: Any, **__: Any) -> Any:
         raise StoreUnavailable("The connection was lost.")
 
-    monkeypatch.setattr(node_of(node).components.router._delivery, "hand_over", handed_over)
+    monkeypatch.setattr(node_of(node).components.router._delivery, "_handed_over", handed_over)
     with pytest.raises(StoreUnavailable):
         await node.stimuli.send(Approval("Ada"), key="7")
 

@@ -56,7 +56,12 @@ def test_connections_lead_to_the_components_of_this_node(components: Components)
 
 
 def test_rows_that_need_queries_have_a_handler(components: Components) -> None:
-    assert set(components.poller._handlers) == {WorkKind.STIMULUS, WorkKind.UNREAD, WorkKind.ALTERATION}
+    assert set(components.poller._handlers) == {
+        WorkKind.STIMULUS,
+        WorkKind.MAIL,
+        WorkKind.UNREAD,
+        WorkKind.ALTERATION,
+    }
 
 
 def test_instances_with_running_effects_count_as_in_hand(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,9 @@ from holdfast.model.work import EffectRef, Owner, ScheduleStep
 from holdfast.runtime.commits.baseline import NOTHING, Consumed
 from holdfast.runtime.commits.consumed_rows import consumed_rows
 from holdfast.runtime.commits.jobs.base import Job
-from holdfast.runtime.commits.jobs.dispatch import BeginJob, DeliverJob
+from holdfast.runtime.commits.jobs.dispatch import BeginJob
 from holdfast.runtime.commits.jobs.effect import EffectJob
+from holdfast.runtime.commits.jobs.mail import MailJob
 from holdfast.runtime.commits.jobs.resume import ResumeJob
 from holdfast.runtime.commits.jobs.start import PendingJob, Start, StartJob
 from holdfast.runtime.commits.jobs.task import ClaimTask, CompleteTask
@@ -68,9 +69,16 @@ async def test_guards_and_schedules_are_not_lost_on_the_fast_path() -> None:
     assert consumed_rows([ResumeJob(I, "b1", guards=(GUARD,))]) == Consumed(guards=(GUARD,), bookmarks=("b1",))
 
 
+def mail_job(bookmark_id: str, **more: Any) -> MailJob:
+    """As it is after it has delivered one kept stimulus."""
+    job = MailJob(I, [], **more)
+    job.resumes, job.consumes_inbox = (bookmark_id,), ("s",)
+    return job
+
+
 async def test_subclasses_take_the_general_path() -> None:
     begins = work("")
-    assert consumed_rows([DeliverJob(I, "b1", b"", inbox=("s",))]) == Consumed(bookmarks=("b1",), inbox=("s",))
+    assert consumed_rows([mail_job("b1")]) == Consumed(bookmarks=("b1",), inbox=("s",))
     assert consumed_rows([PendingJob(start(), begins)]) == Consumed(work_added=(begins,))
     assert consumed_rows([BeginJob(I, drops_work=("x",))]) == Consumed(work_dropped=("x",))
 
@@ -87,7 +95,7 @@ async def test_rows_of_several_jobs_are_one_union_without_duplicates(order: tupl
     jobs: list[Job] = [
         ResumeJob(I, "b1", consumes_work="w"),
         ResumeJob(I, "b1", consumes_work="w", guards=(GUARD,)),
-        DeliverJob(I, "b2", b"", inbox=("s",), consumes_work="v"),
+        mail_job("b2", consumes_work="v"),
     ]
     found = consumed_rows([jobs[index] for index in order])
 

@@ -17,7 +17,8 @@ from holdfast.model.stored import BookmarkQuery, BookmarkRow
 from holdfast.model.wake_keys import everyone_key
 from holdfast.model.work import InboxRow
 from holdfast.runtime.commits.work_rows import Stimulus
-from holdfast.runtime.stimuli.inbox import ADDRESSED_RETENTION, BROADCAST_RETENTION, SWEEP_AFTER, TWIN
+from holdfast.runtime.stimuli.inbox import ADDRESSED_RETENTION, BROADCAST_RETENTION, SWEEP_AFTER
+from holdfast.runtime.stimuli.mail_drain import TWIN
 from tests.support.memory_node import MemoryNode
 
 WITHIN = 20
@@ -70,9 +71,9 @@ async def test_a_new_bookmark_receives_a_kept_stimulus(memory: MemoryNode) -> No
 async def test_a_kept_stimulus_finds_a_bookmark_that_was_committed_meanwhile(memory: MemoryNode) -> None:
     await memory.runtime.start(waiting, instance_id="order", correlation_id="c")
     found = go(correlation_id="c")
-    rows = await keep(memory, found)
+    await keep(memory, found)
 
-    await memory.components.inbox.search_bookmark("", found, rows)
+    await memory.components.inbox.look("", found)
 
     assert (await memory.runtime.read("order")).outputs == {"said": "hello"}
     assert await marks(memory) == []
@@ -84,23 +85,21 @@ async def test_a_bookmark_that_is_committed_while_its_stimulus_searches_receives
 ) -> None:
     """The search of the stimulus has found no bookmark, but has not returned when the bookmark searches the inbox."""
     found, inbox = go(correlation_id="c"), memory.components.inbox
-    rows = await keep(memory, found)
+    await keep(memory, found)
     searched, go_on = asyncio.Event(), asyncio.Event()
-    oldest = memory.components.matcher.oldest
+    find_bookmarks = memory.store.find_bookmarks
 
-    async def slow(*given: Any) -> Any:
-        mark = await oldest(*given)
+    async def slow(queries: Any) -> Any:
+        matches = await find_bookmarks(queries)
         searched.set()
         await go_on.wait()
-        return mark
+        return matches
 
     with monkeypatch.context() as slowed:
-        slowed.setattr(memory.components.matcher, "oldest", slow)
-        searching = asyncio.create_task(inbox.search_bookmark("", found, rows))
+        slowed.setattr(memory.store, "find_bookmarks", slow)
+        searching = asyncio.create_task(inbox.look("", found))
         await searched.wait()
         await memory.runtime.start(waiting, instance_id="order", correlation_id="c")
-        assert inbox._search is not None
-        await inbox._search
         go_on.set()
         await searching
 

@@ -34,7 +34,7 @@ async def check_rows(memory: MemoryNode) -> list[WorkRow]:
 async def test_one_row_checks_an_instance(memory: MemoryNode) -> None:
     await memory.runtime.start(waiting, instance_id=KEY.id)
     for _ in range(2):
-        await memory.components.unread.schedule_check(KEY)
+        await memory.store.enqueue([check_row(KEY, memory.clock.now())])
 
     (row,) = await check_rows(memory)
     assert (row.id, row.due) == ("order.unread", memory.clock.now() + CHECK_AFTER)
@@ -42,7 +42,7 @@ async def test_one_row_checks_an_instance(memory: MemoryNode) -> None:
 
 async def test_stimuli_of_an_ended_instance_are_journaled_once(memory: MemoryNode) -> None:
     await memory.runtime.start(waiting, instance_id=KEY.id)
-    await memory.components.unread.schedule_check(KEY)
+    await memory.store.enqueue([check_row(KEY, memory.clock.now())])
     (row,) = await check_rows(memory)
     await keep(memory, "s1", "late")
     await keep(memory, "s2", "later")
@@ -71,7 +71,7 @@ async def test_a_running_instance_is_checked_ever_more_rarely(
 ) -> None:
     await memory.runtime.start(waiting, instance_id=KEY.id)
     await keep(memory, "s1", "other")
-    await memory.components.unread.schedule_check(KEY)
+    await memory.store.enqueue([check_row(KEY, memory.clock.now())])
     (row,) = await check_rows(memory)
     memory.clock.advance(age)
 
@@ -85,7 +85,7 @@ async def test_without_an_instance_or_a_stimulus_the_row_is_deleted(memory: Memo
     gone = check_row(InstanceKey("", "gone"), memory.clock.now())
     await memory.store.enqueue([gone])
     await memory.runtime.start(waiting, instance_id=KEY.id)
-    await memory.components.unread.schedule_check(KEY)
+    await memory.store.enqueue([check_row(KEY, memory.clock.now())])
     (row,) = await check_rows(memory)
 
     assert [await memory.components.unread.check(item) for item in (gone, row)] == [0, 0]

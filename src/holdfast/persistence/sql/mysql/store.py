@@ -170,8 +170,8 @@ class MysqlStore(
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
         return await self._write(lambda: _refusing(self._enqueue(rows)))
 
-    async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
-        return await self._write(lambda: _refusing(self._put(rows)))
+    async def put_inbox(self, rows: Sequence[InboxRow], work: Sequence[WorkRow] = ()) -> Sequence[bool]:
+        return await self._write(lambda: _refusing(self._put(rows, work)))
 
     async def move_work(
         self, row: WorkRow, *, attempts: int, due: datetime | None, content: str | None = None

@@ -29,6 +29,7 @@ from holdfast.persistence.sql.postgresql.connection import (
     run,
 )
 from holdfast.persistence.sql.postgresql.fallback_commit import SNAPSHOT, FallbackCommitter
+from holdfast.persistence.sql.postgresql.inbox_lookup import InboxWrites, addressed
 from holdfast.persistence.sql.postgresql.inserts import insert_new
 from holdfast.persistence.sql.postgresql.instance_list import Projector
 from holdfast.persistence.sql.postgresql.migrate import check_schema, check_server, migrate
@@ -59,6 +60,8 @@ class PostgresDriver:
         self._lookup_pool = Pool(lambda: connect(url, LANE), LOOKUPS)
         self.lookups = Lookups(self.fetch, codec, LOOKUPS)
         self.enqueuing: QueryBatcher[Row, bool] = QueryBatcher(self._enqueue, 1)
+        self.inbox_writes = InboxWrites(self.insert)
+        self.mail_checks: QueryBatcher[tuple[str, int], bool] = QueryBatcher(partial(addressed, self.fetch), LOOKUPS)
         self._lane_pool = Pool(lambda: connect(url, LANE), lanes)
         self._claim_pool = Pool(lambda: connect(url, LANE), CLAIMS)
         fallback = FallbackCommitter(self._ordinary, self._lookup_pool, codec, url)
@@ -101,6 +104,8 @@ class PostgresDriver:
         await self._group_commit.close()
         await self.lookups.close()
         await self.enqueuing.close()
+        await self.inbox_writes.batcher.close()
+        await self.mail_checks.close()
         await self.listener.close()
         await self.projector.close()
         for pool in (self._lane_pool, self._claim_pool, self._lookup_pool, self._listing_pool, self._ordinary):

@@ -47,6 +47,7 @@ _TYPES: Mapping[str, str] = {
     "created": "int8", "updated": "int8", "finished": "int8", "written": "int8", "wake_key": "int8",
     "correlation": "int8", "occurred": "int8", "execution": "int8", "owner_boot": "int8", "deadline": "int8",
     "due": "int8", "next_due": "int8", "died": "int8", "arrived": "int8", "expires": "int8",
+    "address": "int8",
     "state": "bytea", "first_data": "bytea", "data": "bytea", "payload": "bytea", "inputs": "bytea", "error": "bytea",
 }  # fmt: skip
 """Types by the name of the column. Columns that are not listed are texts."""

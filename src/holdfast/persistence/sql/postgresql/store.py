@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.listing import HourCount, InstanceFilter, InstancePage, InstanceQuery
 from holdfast.model.stored import InstanceKey
 from holdfast.model.upkeep import MigrationReport, RetentionRule, StoreStats
-from holdfast.model.work import InboxRow, WorkRow
+from holdfast.model.work import WorkRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.retry import DEFAULT_POLICY, RetryPolicy, TransientTypes
@@ -23,8 +23,8 @@ from holdfast.persistence.sql.postgresql.claim import UNTIL_DUE, LockedClaim
 from holdfast.persistence.sql.postgresql.connection import Connection, PostgresTransient
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.driver import PostgresDriver
-from holdfast.persistence.sql.postgresql.inbox_lookup import PostgresInbox
-from holdfast.persistence.sql.postgresql.inserts import insert_new
+from holdfast.persistence.sql.postgresql.inbox_lookup import InboxWrites, PostgresInbox
+from holdfast.persistence.sql.postgresql.query_batch import QueryBatcher
 from holdfast.persistence.sql.postgresql.reads import Lookups, PostgresReads
 from holdfast.persistence.sql.postgresql.search import PostgresSearch
 from holdfast.persistence.sql.postgresql.upkeep import PostgresExportImport, PostgresUpkeep
@@ -32,7 +32,7 @@ from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Rows, Script
 from holdfast.persistence.sql.store_base import system_now
 from holdfast.persistence.sql.work import SqlWork
-from holdfast.persistence.sql.work_tables import INBOX, WORK
+from holdfast.persistence.sql.work_tables import WORK
 from holdfast.persistence.store_state import forked, not_open
 from holdfast.ports import Codec, TransientErrors
 
@@ -117,9 +117,6 @@ class PostgresStore(
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
         return await self._driver.enqueuing.submit([WORK.encode(row, self._codec) for row in rows])
 
-    async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
-        return await self._insert(insert_new(INBOX, "inbox_added", [INBOX.encode(row, self._codec) for row in rows]))
-
     async def search(self, query: InstanceQuery) -> InstancePage:
         await self._driver.projector.catch_up()
         return await super().search(query)
@@ -173,5 +170,10 @@ class PostgresStore(
     def _lookups(self) -> Lookups:
         return self._driver.lookups
 
-    async def _insert(self, insert: Callable[[Connection], Awaitable[T]]) -> T:
-        return await self._driver.insert(insert)
+    @property
+    def _inbox_writes(self) -> InboxWrites:
+        return self._driver.inbox_writes
+
+    @property
+    def _mail_checks(self) -> QueryBatcher[tuple[str, int], bool]:
+        return self._driver.mail_checks

@@ -76,6 +76,10 @@ class Job:
     """Work rows that its commit adds."""
     dead_letters: tuple[DeadLetterRow, ...] = ()
     """Dead letters that its commit adds."""
+    resumes: tuple[str, ...] = ()
+    """Bookmarks that the job resumes."""
+    repeats = False
+    """True: the job has more to do after the queue has run, and is applied again in the same burst."""
     runs_queue = True
     """False: the job only records something, and the instance's queue is not run."""
     is_hint = False

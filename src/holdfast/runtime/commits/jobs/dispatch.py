@@ -1,4 +1,4 @@
-"""Jobs of dispatched requests: begin a pending instance, continue an instance, deliver a stimulus."""
+"""Jobs of dispatched requests: begin a pending instance, continue an instance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.errors import BookmarkNotFound, HoldfastError
+from holdfast.errors import BookmarkNotFound
 from holdfast.execution import delivery
 from holdfast.execution.live import LiveInstance
 from holdfast.model.definition import Definition
@@ -17,7 +17,6 @@ from holdfast.model.requests import DispatchInstance
 from holdfast.model.stored import InstanceKey
 from holdfast.model.values import TypeRegistry
 from holdfast.runtime.commits.jobs.base import Job
-from holdfast.runtime.commits.jobs.resume import StoredResumeJob
 from holdfast.runtime.commits.work_rows import read_run
 
 _ENDED = (Status.FINISHED, Status.CANCELED)
@@ -132,25 +131,3 @@ def checked(definition: Definition, given: Mapping[str, Any], types: TypeRegistr
         return {}
     part = replace(definition, inputs=tuple(item for item in definition.inputs if item.name in known))
     return check_inputs(part, known, types)
-
-
-class Declined(HoldfastError):
-    """The waiting activity inspected the stimulus and declined it: the stimulus is matched again."""
-
-
-class DeliverJob(StoredResumeJob):
-    """Delivers a stimulus to a matching bookmark. The sender gets an error and matches again if the bookmark is gone or
-    declines."""
-
-    __slots__ = ("consumes_inbox",)
-
-    def __init__(
-        self, key: InstanceKey, bookmark_id: str, payload: bytes, *, inbox: tuple[str, ...] = (), **more: Any
-    ) -> None:
-        super().__init__(key, bookmark_id, payload, **more)
-        self.consumes_inbox = inbox
-
-    def apply(self, live: LiveInstance) -> bool:
-        if not super().apply(live):
-            raise Declined(f"'{self.bookmark_id}' of instance {live.id} declined the stimulus.")
-        return True

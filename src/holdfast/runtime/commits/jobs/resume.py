@@ -34,6 +34,10 @@ class ResumeJob(Job):
         self.payload = payload
         self.is_hint = is_hint
 
+    @property
+    def resumes(self) -> tuple[str, ...]:  # type: ignore[override]  # computed from the bookmark
+        return (self.bookmark_id,)
+
     def apply(self, live: LiveInstance) -> bool:
         if self.is_hint and (self.bookmark_id not in live.bookmarks or live.status.at_rest):
             return False

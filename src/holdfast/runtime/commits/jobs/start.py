@@ -152,6 +152,24 @@ class PendingJob(StartJob):
         return self._create(now, services, pending=True)
 
 
+class CanceledStartJob(StartJob):
+    """Creates the instance of a start row that no node has taken yet, and cancels it before its first activity."""
+
+    __slots__ = ("cause", "finalize")
+
+    def __init__(self, start: Start, work_id: str, cause: str, *, finalize: bool) -> None:
+        super().__init__(start, consumes_work=work_id)
+        self.cause = cause
+        self.finalize = finalize
+
+    def create(self, now: Callable[[], int], services: Services) -> LiveInstance:
+        return self._create(now, services, pending=True)
+
+    def apply(self, live: LiveInstance) -> bool:
+        delivery.cancel(live, self.cause, finalize=self.finalize)
+        return True
+
+
 def parent_bookmark(start: Start) -> tuple[InstanceKey, str] | None:
     """The parent's instance and bookmark that wait for a child."""
     if not start.parent_id:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.model.stored import InstanceKey
 from holdfast.persistence.sql.postgresql import PostgresStore
 from holdfast.persistence.sql.postgresql.query_batch import QueryBatcher
-from holdfast.testing.store_rows import bookmark, stimulus, work
+from holdfast.testing.store_rows import bookmark, commit_of, instance, stimulus, work
 
 MANY = 50
 
@@ -43,7 +44,7 @@ async def test_concurrent_rows_are_enqueued_together(store: PostgresStore, monke
 
 
 @pytest.mark.service("postgres")
-async def test_an_inbox_lookup_for_many_bookmarks_is_one_query(
+async def test_an_inbox_lookup_for_many_instances_is_one_query(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queries: list[str] = []
@@ -54,17 +55,20 @@ async def test_an_inbox_lookup_for_many_bookmarks_is_one_query(
         return await fetch(sql, *values)
 
     monkeypatch.setattr(store, "_fetch", counted)
-    marks = [bookmark("t", f"i{number}", name=f"Event{number}") for number in range(MANY)]
+    keys = [InstanceKey("t", f"i{number}") for number in range(MANY)]
+    for number, key in enumerate(keys):
+        mark = bookmark("t", key.id, name=f"Event{number}")
+        await store.commit([commit_of(instance(key.id, tenant="t"), bookmarks_added=(mark,))])
 
-    assert not any(await store.find_inbox(marks))
+    assert not any(mail.rows for mail in await store.find_mail(keys, 4))
     assert len(queries) == 1
 
     early = stimulus("t", f"Event{MANY - 1}")
     await store.put_inbox([early])
-    found = await store.find_inbox(marks)
+    found = await store.find_mail(keys, 4)
 
-    assert [row for rows in found for row in rows] == [early]
-    assert found[-1] == [early]
+    assert [row for mail in found for row in mail.rows] == [early]
+    assert list(found[-1].rows) == [early]
     assert len(queries) == 1 + 2
 
 

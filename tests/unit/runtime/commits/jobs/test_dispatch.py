@@ -1,4 +1,4 @@
-"""Jobs of dispatched requests: a pending instance begins once, a request resumes, retries or merges, a stimulus is delivered."""
+"""Jobs of dispatched requests: a pending instance begins once, a request resumes, retries or merges."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from holdfast.execution.segment import Limits, run_segment
 from holdfast.model.requests import DispatchInstance, encode_request
 from holdfast.runtime.commits.jobs.dispatch import (
     BeginJob,
-    Declined,
-    DeliverJob,
     RunJob,
     StoredRunJob,
     bookmark_of,
     merge,
 )
-from holdfast.runtime.payload_codec import encode_payload
 from tests.support.commit_pipeline import KEY, begun
 
 ONE = Workflow(Sequence(Event("paid", id="wait")), id="w", inputs={"amount": int})
@@ -152,28 +149,3 @@ async def test_a_request_of_a_row_is_decoded() -> None:
 
     assert job.apply(live)
     assert (amount(live), job.is_hint) == (5, True)
-
-
-# -- deliver -----------------------------------------------------------------------------------------------------------
-
-
-async def test_a_stimulus_resumes_its_bookmark_and_consumes_its_inbox_row() -> None:
-    live, job = one(), DeliverJob(KEY, "b1", encode_payload({"paid": True}), inbox=("s",))
-
-    assert job.apply(live)
-    assert not live.bookmarks
-    assert job.consumes_inbox == ("s",)
-
-
-async def test_a_stimulus_for_a_bookmark_that_is_gone_is_matched_again() -> None:
-    with pytest.raises(BookmarkNotFound):
-        DeliverJob(KEY, "b9", b"").apply(one())
-
-
-async def test_a_stimulus_that_the_activity_declines_is_matched_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    live = one()
-    monkeypatch.setattr(delivery, "resume", lambda *_: False)
-
-    with pytest.raises(Declined, match="'b1' of instance i declined"):
-        DeliverJob(KEY, "b1", b"").apply(live)
-    assert list(live.bookmarks) == ["b1"]

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from holdfast.errors import StoreUnavailable
 from holdfast.model.record_rows import RecordRow
-from holdfast.model.work import WorkRow
+from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
@@ -101,7 +101,7 @@ class SlowStore(MemoryStore):
         self.writing = asyncio.Event()
         self.fails_after = False
 
-    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = ()) -> bool:
+    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = (), inbox: Sequence[InboxRow] = ()) -> bool:
         self.writing.set()
         await self.gate.wait()
         done = await super().put_record(row, work)

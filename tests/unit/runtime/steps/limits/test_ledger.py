@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.errors import StoreUnavailable
 from holdfast.model.record_rows import RecordRow
-from holdfast.model.work import WorkRow
+from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
@@ -70,7 +70,7 @@ class Contested(MemoryStore):
 
     wins = 0
 
-    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = ()) -> bool:
+    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = (), inbox: Sequence[InboxRow] = ()) -> bool:
         if self.wins:
             self.wins -= 1
             found = await self.get_record(row.tenant, row.kind, row.id)

@@ -104,11 +104,14 @@ create table hf_dead_letter (
 create table hf_inbox (
     tenant varbinary(255) not null, id varbinary(255) not null, wake_key bigint not null,
     correlation bigint not null, instance_id varbinary(255), type varbinary(512) not null, arrived bigint not null,
-    expires bigint, payload longblob not null,
+    expires bigint, payload longblob not null, position bigint not null auto_increment,
+    address bigint not null default 0, due bigint not null default 0,
     primary key (tenant, id),
     index hf_inbox_key (tenant, wake_key, correlation),
     index hf_inbox_instance (tenant, instance_id),
-    index hf_inbox_expires (expires)
+    index hf_inbox_expires (expires),
+    unique index hf_inbox_position (position),
+    index hf_inbox_address (tenant, address)
 ) engine = InnoDB row_format = dynamic;
 
 create table hf_outbox (

@@ -188,12 +188,14 @@ create table hf_inbox (
     wake_key bigint not null, correlation bigint not null, arrived bigint not null, expires bigint,
     tenant text collate "C" not null, id text collate "C" not null, instance_id text collate "C",
     type text collate "C" not null, payload bytea not null,
+    position bigint generated always as identity, address bigint not null default 0, due bigint not null default 0,
     primary key (tenant, id)
 );
 alter table hf_inbox alter column payload set storage external;
 create index hf_inbox_key on hf_inbox (tenant, wake_key, correlation);
 create index hf_inbox_instance on hf_inbox (tenant, instance_id) where instance_id is not null;
 create index hf_inbox_expires on hf_inbox (expires) where expires is not null;
+create index hf_inbox_address on hf_inbox (tenant, address);
 
 create table hf_outbox (
     created bigint not null, held_until bigint not null default 0, attempts integer not null,
@@ -314,7 +316,7 @@ create type hf_row_work_added as (
 );
 create type hf_row_inbox_added as (
     number integer, tenant text, id text, wake_key bigint, correlation bigint, instance_id text, type text, arrived
-    bigint, expires bigint, payload bytea
+    bigint, expires bigint, payload bytea, address bigint, due bigint
 );
 create type hf_row_outbox_added as (
     number integer, tenant text, id text, topic text, instance_id text, created bigint, attempts integer, payload

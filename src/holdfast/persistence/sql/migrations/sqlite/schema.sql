@@ -59,6 +59,7 @@ CREATE TABLE hf_dead_letter (
 CREATE TABLE hf_inbox (
     tenant text not null, id text not null, wake_key integer not null, correlation integer not null, instance_id text,
     type text not null, arrived integer not null, expires integer, payload blob not null,
+    position integer not null default 0, address integer not null default 0, due integer not null default 0,
     primary key (tenant, id)
 ) without rowid;
 CREATE TABLE hf_outbox (
@@ -174,3 +175,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('hf_instance', 'hf_instance_name', '1000000 1000000 5'),
     ('hf_instance', 'hf_instance_incidents', '1000 1000 2');
 analyze sqlite_schema;
+
+CREATE INDEX hf_inbox_position on hf_inbox (position);
+CREATE INDEX hf_inbox_address on hf_inbox (tenant, address);
+CREATE TRIGGER hf_inbox_append after insert on hf_inbox begin update hf_inbox set position = (select max(position) from hf_inbox) + 1 where tenant = new.tenant and id = new.id; end;
