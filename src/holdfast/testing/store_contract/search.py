@@ -11,7 +11,7 @@ import pytest
 from holdfast.errors import InvalidCursor
 from holdfast.model.filter_match import matches
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort, InstanceSummary
-from holdfast.model.stored import InstanceRow
+from holdfast.model.stored import ENDED, InstanceRow
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed
 from holdfast.testing.store_rows import commit_of, fresh, instance, later
@@ -25,8 +25,8 @@ def _rows(tenant: str) -> list[InstanceRow]:
         instance(
             f"i{number:02}",
             tenant=tenant,
-            status=STATUSES[number % 5],
-            definition_id=f"d{number % 3}",
+            status=STATUSES[number % 6],
+            definition_id=f"d{number // 2 % 3}",
             definition_version=number % 2 + 1,
             content=f"c{number % 4}",
             correlation_id=None if number % 4 == 0 else f"K{number % 7}",
@@ -36,7 +36,7 @@ def _rows(tenant: str) -> list[InstanceRow]:
             incidents=number % 3,
             created=later(number // 2),
             updated=later(100 - number // 3),
-            finished=later(number % 9) if number % 5 in {2, 3, 4} else None,
+            finished=later(number % 9) if STATUSES[number % 6] in ENDED else None,
         )
         for number in range(40)
     ]
