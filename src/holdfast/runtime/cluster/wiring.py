@@ -32,6 +32,7 @@ from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.plans.plans import Plans
+from holdfast.runtime.queue_watch import QueueWatch
 from holdfast.runtime.service import BackgroundTasks
 from holdfast.runtime.steps.queue_share import shares_of
 from holdfast.runtime.steps.sender import StepSender
@@ -45,6 +46,7 @@ from holdfast.runtime.stimuli.matching import BookmarkMatcher
 from holdfast.runtime.stimuli.router import StimulusRouter
 from holdfast.runtime.stimuli.trigger_starts import TriggerStarts
 from holdfast.runtime.stimuli.unread import UnreadStimuli
+from holdfast.runtime.waits import InstanceWaits
 from holdfast.runtime.work_queue.alteration_pages import AlterationPages
 from holdfast.runtime.work_queue.child_starts import ChildStarts
 from holdfast.runtime.work_queue.claim_runner import ClaimRunner
@@ -63,6 +65,7 @@ class Components:
         self.intake = Intake()
         self.log = OutageLog(options.name)
         self.calendar = _calendar(env.services)
+        self.watch = QueueWatch(env.store, env.clock)
         self.plans = Plans(env.store, env.plan_of, env.clock.now, env.definitions, env.workshop)
         self.placement = replace(env.placement, served=frozenset(options.queues))
         self._wire_commits(env, options)
@@ -75,6 +78,7 @@ class Components:
     def _wire_commits(self, env: NodeEnvironment, options: NodeOptions) -> None:
         self.cache = InstanceCache(self.store)
         self.reader = InstanceReader(self.cache, self.plans, self.clock, self.services)
+        self.waits = InstanceWaits(self.store, self.reader, self.log)
         self.in_hand = InstancesInHand()
         self.lines = ConsoleLines()
         self.spent = SpentRows(self.store, self.membership, self.log)
@@ -122,7 +126,6 @@ class Components:
             receipts,
             poison,
             self.log,
-            options.sweep_every,
         )
 
     def _wire_stimuli(self, options: NodeOptions) -> None:
@@ -155,14 +158,13 @@ class Components:
             self.unread,
             counts,
             self.log,
-            options.sweep_every,
         )
 
     def _wire_work_queue(self, options: NodeOptions) -> None:
         self.alterations = AlterationPages(self.store, self.clock, self.membership, self.plans, self.lanes, self.spent)
         self.poller = Poller(
             self.store,
-            options.stored_queues,
+            self.watch.of(options.stored_queues),
             self.intake,
             self.plans,
             self.lanes,
@@ -207,6 +209,7 @@ class Components:
         )
         self.steps = StepWorker(
             self.store,
+            self.watch,
             self.membership,
             self.liveness,
             self.intake,

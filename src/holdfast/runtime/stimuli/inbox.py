@@ -8,8 +8,9 @@ node delivers the stimulus.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from holdfast.errors import PayloadRefused
 from holdfast.model.stored import BookmarkRow, correlation_key
@@ -32,6 +33,8 @@ ADDRESSED_RETENTION = timedelta(hours=24)
 BROADCAST_RETENTION = timedelta(minutes=10)
 SWEEP_AFTER = timedelta(seconds=5)
 """A stimulus that lies beside its bookmark for longer was left by a node that died."""
+REMOVE_OLD_EVERY = timedelta(minutes=5)
+"""Records past their retention are removed for one tenant at a time."""
 TWIN = "~a"
 """Suffix of the second inbox row of an event that two kinds of waits may take; both rows are consumed together."""
 
@@ -62,6 +65,8 @@ class Inbox:
         self._in_hand: dict[tuple[str, str], list[BookmarkRow]] = {}
         """Kept stimuli that this node is delivering, by tenant and id, with the bookmarks that found them in hand."""
         self._search: asyncio.Task[None] | None = None
+        self._clean = deque(tenants)
+        self._removed_old: datetime | None = None
 
     async def stop(self) -> None:
         if self._search is not None:
@@ -177,6 +182,10 @@ class Inbox:
 
     # -- sweep ---------------------------------------------------------------------------------------------------------
 
+    def removes_old(self, now: datetime) -> bool:
+        """Whether the next sweep removes old records, of one tenant after the other."""
+        return self._removed_old is None or now - self._removed_old >= REMOVE_OLD_EVERY
+
     async def sweep(self) -> int:
         """Deliver stimuli that lie beside their bookmark and remove expired ones; returns the number delivered."""
         now = await self._store.now()
@@ -189,8 +198,10 @@ class Inbox:
         for row in await self._store.expire_inbox(PAGE):
             if not row.id.endswith(TWIN):
                 self._counts.add("expired", await self._expiry.record(row))
-        for tenant in self._tenants:
-            await self._expiry.remove_old(tenant)
+        if self.removes_old(now):
+            self._removed_old = now
+            self._clean.rotate(-1)
+            await self._expiry.remove_old(self._clean[0])
         return self._counts.by_outcome["swept"] - before
 
 

@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from holdfast.errors import StoreClosed
+from holdfast.model.changes import NO_TOPIC, Change, of_commits
 from holdfast.model.commit import Commit, CommitOutcome, Failed
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence import faultpoints
@@ -88,6 +89,7 @@ class MysqlDriver:
         if self._process is None or self._process != os.getpid():
             return
         self._process = None
+        await self.changes.close()
         await self._group_commit.close()
         while self._active_calls:
             self._idle.clear()
@@ -122,11 +124,11 @@ class MysqlDriver:
             await self._readers.give(session)
             return result
 
-    async def write(self, make: Callable[[], Script[T]]) -> T:
+    async def write(self, make: Callable[[], Script[T]], change: Change = NO_TOPIC) -> T:
         """Run a script in one transaction, which is durable when it returns."""
         self.check_open()
         with self._counted():
-            return await self._retried(lambda: self._transaction(make))
+            return await self._retried(lambda: self._transaction(make, change))
 
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         self.check_open()
@@ -157,6 +159,7 @@ class MysqlDriver:
             raise StoreClosed("The store was opened in another event loop. Open a separate store in each loop.")
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
+        self.check_open()
         return await self.changes.wait(since, timeout)
 
     async def _count(self) -> int:
@@ -205,11 +208,11 @@ class MysqlDriver:
         finally:
             script.close()
 
-    async def _transaction(self, make: Callable[[], Script[T]], point: str | None = None) -> T:
+    async def _transaction(self, make: Callable[[], Script[T]], change: Change, point: str | None = None) -> T:
         tried: dict[int, int] = {}
         while True:
             try:
-                return await self._attempt(make, point)
+                return await self._attempt(make, change, point)
             except MysqlError as error:
                 code = code_of(error) or 0
                 tried[code] = tried.get(code, 0) + 1
@@ -217,11 +220,11 @@ class MysqlDriver:
                     raise
             await asyncio.sleep(random.uniform(0, 0.002 * 2 ** min(sum(tried.values()), 5)))
 
-    async def _attempt(self, make: Callable[[], Script[T]], point: str | None) -> T:
+    async def _attempt(self, make: Callable[[], Script[T]], change: Change, point: str | None) -> T:
         async with self._writers.session() as session:
             result = await session.run(make())
             if await session.commit():
-                self.changes.notify_change()
+                self.changes.changed(change)
         if point is not None:
             faultpoints.reached(point)
         return result
@@ -229,7 +232,7 @@ class MysqlDriver:
     async def _commit_group(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
         """Commit a batch in one transaction. If the database refuses it, bisect until the refused commit is alone."""
         try:
-            return await self._transaction(lambda: self._script(batch), "commit.done")
+            return await self._transaction(lambda: self._script(batch), of_commits(batch), "commit.done")
         except Exception as error:
             if self._transient.is_transient(error):
                 raise
