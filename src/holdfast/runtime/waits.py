@@ -87,7 +87,8 @@ class InstanceWaits:
                 await waiter.changed(row.version)
 
     async def burst(self, key: InstanceKey, limit: timedelta, above: int) -> str:
-        """Wait until the instance has ended or is suspended, at a version above `above`; returns its status, also at the limit."""
+        """Wait until the instance has ended or is suspended, at a version above `above`; returns its status, also at the
+        limit."""
         status = str(Status.PENDING)
         with suppress(TimeoutError), self.of(key, lambda row: row.status not in _BUSY) as waiter:
             async with asyncio.timeout(limit.total_seconds()):
