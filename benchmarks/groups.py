@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from benchmarks import (
     activities,
+    cluster,
     dbos_ratio,
+    effect_alone,
     expressions,
     functions,
     growth,
+    idle,
     imports,
     open_definitions,
     plain_python,
@@ -20,6 +23,7 @@ from benchmarks import (
     store_space,
     store_starts,
     timers,
+    waiters,
 )
 from benchmarks.figures import Group
 
@@ -41,4 +45,8 @@ GROUPS: tuple[Group, ...] = (
     *store_space.GROUPS,
     *timers.GROUPS,
     *dbos_ratio.GROUPS,
+    idle.GROUP,
+    waiters.GROUP,
+    cluster.GROUP,
+    effect_alone.GROUP,
 )
