@@ -177,11 +177,9 @@ class WorkStore(Protocol):
         soon after it changes, at the latest after `timeout`. It is a hint: callers also look from time to time."""
 
     def subscribe(self, on_change: Callable[[Change], None], *, anything: bool = False) -> Callable[[], None]:
-        """Call `on_change` on the current event loop after every write of this process, and soon after writes of other
-        processes that have a topic (rule M9); with `anything` also soon after their writes without a topic.
-
-        Several writes may be one call, and a call may be lost: subscribers also look from time to time. A store that cannot
-        name the topics of other processes calls with `UNKNOWN`; every store does so after it has reconnected. Returns the
+        """Call `on_change` on this event loop after every write of this process, and soon after writes of others that have a
+        topic (rule M9); with `anything` also soon after their writes without one. Writes may share a call, and a call may be
+        lost. A store that cannot name the topics of others calls with `UNKNOWN`, also after it has reconnected. Returns the
         function that ends the subscription."""
 
     async def put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> None:

@@ -40,7 +40,7 @@ class DueRows:
         self._look_at = float("-inf")
         """Time of the event loop at which to look; at once after the start."""
         self._added: set[RowKey] = set()
-        """Rows of this process that nobody here has taken yet."""
+        """Rows of this process that no component here has taken yet."""
         self._added_at = NEVER
         self._looked = float("-inf")
         self._busy = BUSY_SECONDS

@@ -11,7 +11,7 @@ from holdfast.testing.store_contract.base import ContractBase, committed
 from holdfast.testing.store_rows import AT, commit_of, effect, instance, later, stimulus, work
 
 ALIVE, DEAD = timedelta(hours=1), timedelta(0)
-NOBODY = Owner("nobody", 1)
+STRANGER = Owner("stranger", 1)
 
 
 class PulseContract(ContractBase):
@@ -39,7 +39,7 @@ class PulseContract(ContractBase):
             ]
         )
 
-        due = (await store.pulse(NOBODY, ["soon", "now", "overdue", "empty"])).until_due
+        due = (await store.pulse(STRANGER, ["soon", "now", "overdue", "empty"])).until_due
 
         assert due.keys() == {"soon", "now", "overdue"}
         assert timedelta(minutes=50) < due["soon"] <= timedelta(hours=1)
@@ -53,7 +53,7 @@ class PulseContract(ContractBase):
         ]
         await store.put_schedules(tenant, "d", rows)
 
-        assert (await store.pulse(NOBODY, [])).next_schedule == later(10)
+        assert (await store.pulse(STRANGER, [])).next_schedule == later(10)
 
     async def test_the_pulse_tells_effects_by_the_life_of_their_owner(self, store: Store, tenant: str) -> None:
         mine = (await store.register_node("mine", time_to_live=ALIVE)).node.owner
@@ -83,16 +83,16 @@ class PulseContract(ContractBase):
             commit = commit_of(instance(name, tenant=tenant), effects_added=(effect(tenant, name, owner=owner),))
             await committed(store, commit)
             if name == "left":
-                assert not (await store.pulse(NOBODY, [])).has_lost_effects
+                assert not (await store.pulse(STRANGER, [])).has_lost_effects
                 await store.leave(owner)
-            assert (await store.pulse(NOBODY, [])).has_lost_effects
+            assert (await store.pulse(STRANGER, [])).has_lost_effects
             (row,) = await store.effects_of(tenant, name)
             await store.own_effect(tenant, name, row.ref, NO_OWNER)
 
     async def test_the_pulse_tells_of_inbox_and_outbox(self, store: Store, tenant: str) -> None:
         await store.put_inbox([stimulus(tenant)])
-        assert (await store.pulse(NOBODY, [])).has_inbox
+        assert (await store.pulse(STRANGER, [])).has_inbox
 
         event = OutboxRow(tenant=tenant, id="o", topic="bus", created=AT, payload=b"")
         await committed(store, commit_of(instance("i", tenant=tenant), outbox_added=(event,)))
-        assert (await store.pulse(NOBODY, [])).has_outbox
+        assert (await store.pulse(STRANGER, [])).has_outbox
