@@ -19,7 +19,7 @@ from holdfast.ports import Clock, Store
 
 BUSY_SECONDS = 0.02
 """Pause after a look at due rows that could not be claimed: other claims hold them. It doubles with each such look."""
-BUSY_SECONDS_MAX = 5.0
+BUSY_SECONDS_MAX = 1.0
 HERD_SECONDS = 0.005
 """Pause after a change of another node that left nothing to claim here. It doubles with each such change."""
 HERD_SECONDS_MAX = 0.25

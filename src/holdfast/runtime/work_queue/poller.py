@@ -179,8 +179,10 @@ class Poller:
             if await self._due.is_due():
                 if len(self.in_hand) >= IN_HAND_MAX:
                     self._due.full()
+                elif (taken := await self.take_due()) or not self._intake.in_quarantine:
+                    self._due.took(taken)
                 else:
-                    self._due.took(await self.take_due())
+                    self._due.full()  # One row at a time: the next one may be claimable soon.
         except BaseException:
             self._due.full()
             raise
