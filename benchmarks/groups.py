@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from benchmarks import (
     activities,
+    cluster,
     dbos_ratio,
+    effect_alone,
     events,
     expressions,
     functions,
     growth,
+    idle,
     imports,
     open_definitions,
     plain_python,
@@ -21,6 +24,7 @@ from benchmarks import (
     store_space,
     store_starts,
     timers,
+    waiters,
 )
 from benchmarks.figures import Group
 
@@ -43,4 +47,8 @@ GROUPS: tuple[Group, ...] = (
     *store_space.GROUPS,
     *timers.GROUPS,
     *dbos_ratio.GROUPS,
+    idle.GROUP,
+    waiters.GROUP,
+    cluster.GROUP,
+    effect_alone.GROUP,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ async def test_who_dies_between_delivery_and_delete_loses_nothing_and_repeats_th
 ) -> None:
     if cluster.url == "memory://":
         pytest.skip("A store in memory dies with its process.")
-    monkeypatch.setattr(relay, "LEASE", relay.POLL_INTERVAL)
+    monkeypatch.setattr(relay, "LEASE", timedelta(seconds=1))
     ledger = tmp_path / "ledger"
     life = await asyncio.create_subprocess_exec(sys.executable, "-c", LIFE, cluster.url, cluster.tenant, str(ledger))
     async with asyncio.timeout(60):

@@ -94,6 +94,7 @@ class Parts(Library):
         store: Store,
         *,
         tenant: str = DEFAULT_TENANT,
+        tenants: Sequence[str] = (),
         node: str = "local",
         lanes: int = 2,
         dispatcher: Callable[[Any], WorkflowDispatcher] | None = None,
@@ -107,6 +108,7 @@ class Parts(Library):
     ) -> ManagedRuntime:
         """A runtime on an open store: `async with engine.runtime_on(store) as runtime`. It takes work after `take_work()`.
 
+        `tenants` are all tenants that the node serves; `runtime.of_tenant(name)` is the view of another one of them.
         `queues` are the queues that it serves (default: the settings). `takes_work=False` announces that it serves none, and
         leaves the work rows that it adds to other nodes, unless it `does_own`. `placement` is the place of effects and the
         carrier of steps. `second_handle` makes another handle of the store, for the heartbeat. `outlets` are added to those of
@@ -136,7 +138,7 @@ class Parts(Library):
         )
         options = NodeOptions(
             name=node,
-            tenants=(tenant,),
+            tenants=tuple(tenants) or (tenant,),
             queues=tuple(queues or [name.strip() for name in settings.queues.split(",") if name.strip()]),
             takes_work=takes_work,
             does_own=takes_work if does_own is None else does_own,

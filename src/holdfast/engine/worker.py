@@ -49,6 +49,7 @@ class WorkerEngine(Protocol):
         store: Store,
         *,
         tenant: str = ...,
+        tenants: Sequence[str] = ...,
         node: str = ...,
         queues: Sequence[str] = ...,
         placement: Any = ...,
@@ -75,6 +76,7 @@ class Worker:
         self._workflows = tuple(workflows)
         self._stopping = asyncio.Event()
         self.runtimes: list[ManagedRuntime] = []
+        """One per tenant, all on one node."""
         self.is_open = False
         """The worker takes work or drains; its store is open."""
 
@@ -96,8 +98,7 @@ class Worker:
                 on_ready(self)
             await self._stopping.wait()
             logger.info("worker %s drains", self._options.name)
-            drained = await asyncio.gather(*(runtime.drain(self._options.drain_limit) for runtime in self.runtimes))
-        return all(drained)
+            return await self.runtimes[0].drain(self._options.drain_limit)
 
     def _close(self) -> None:
         self.is_open = False
@@ -111,21 +112,24 @@ class Worker:
         if transport is not None:
             stack.push_async_callback(transport.close)
             await transport.open()
-        for tenant in options.tenants:
-            runtime = engine.runtime_on(
-                store,
-                tenant=tenant,
-                node=f"{options.name}.{tenant}" if tenant else options.name,
-                queues=options.queues,
-                placement=engine.placement(transport),
-                step_concurrency=options.concurrency,
-                second_handle=engine.second_handle(self._store),
-            )
-            await stack.enter_async_context(runtime)
+        node = engine.runtime_on(
+            store,
+            tenant=options.tenants[0],
+            tenants=options.tenants,
+            node=options.name,
+            queues=options.queues,
+            placement=engine.placement(transport),
+            step_concurrency=options.concurrency,
+            second_handle=engine.second_handle(self._store),
+        )
+        await stack.enter_async_context(node)
+        self.runtimes += [node, *map(node.of_tenant, options.tenants[1:])]
+        for runtime in self.runtimes:
             for workflow in self._workflows:
                 await runtime.definitions.deploy(workflow)
-            self.runtimes.append(runtime)
         stack.push_async_callback(engine.background.stop)
         await engine.background.start()
-        for runtime in self.runtimes:
-            runtime.take_work()
+        for runtime in self.runtimes[1:]:
+            stack.push_async_callback(runtime.definitions.as_activities.stop)
+            runtime.definitions.as_activities.start()
+        node.take_work()

@@ -47,6 +47,12 @@ class ManagedRuntime(Runtime):
         await self.definitions.as_activities.stop()
         await super().__aexit__(*error)
 
+    def of_tenant(self, tenant: str) -> ManagedRuntime:
+        """The view of another tenant that the same node serves. It ends with the node."""
+        return ManagedRuntime(
+            self._parts, tenant, self.engine, make_dispatcher=self._make_dispatcher, deployment=self._deployment
+        )
+
     # -- parts ---------------------------------------------------------------------------------------------------------
 
     @cached_property

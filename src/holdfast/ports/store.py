@@ -13,10 +13,12 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from holdfast.model.changes import Change
 from holdfast.model.cluster import NodeRow, NodeState, Registration
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.guard import GuardRef, GuardRow
 from holdfast.model.listing import HourCount, InstanceFilter, InstancePage, InstanceQuery
+from holdfast.model.pulse import Pulse
 from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.model.stored import (
     BookmarkQuery,
@@ -175,7 +177,13 @@ class WorkStore(Protocol):
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         """A number that changes with every commit of any process. Returns at once if it differs from `since`, otherwise
-        soon after it changes, at the latest after `timeout`. It is a hint: callers also poll for work."""
+        soon after it changes, at the latest after `timeout`. It is a hint: callers also look from time to time."""
+
+    def subscribe(self, on_change: Callable[[Change], None], *, anything: bool = False) -> Callable[[], None]:
+        """Call `on_change` on this event loop after every write of this process, and soon after writes of others that have a
+        topic (rule M9); with `anything` also soon after their writes without one. Writes may share a call, and a call may be
+        lost. A store that cannot name the topics of others calls with `UNKNOWN`, also after it has reconnected. Returns the
+        function that ends the subscription."""
 
     async def put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> None:
         """Replace the schedules of the definition. A schedule that exists with the same payload keeps its due time, so a
@@ -287,6 +295,10 @@ class NodeStore(Protocol):
         """Sign off: the node is not alive from now on."""
 
     async def list_nodes(self) -> Sequence[NodeRow]: ...
+
+    async def pulse(self, owner: Owner, queues: Sequence[str]) -> Pulse:
+        """Answers to the periodic questions of a node, in one snapshot, if possible in one statement. Every node asks every few
+        seconds for the life of its process: the cost must not depend on the number of rows."""
 
     async def forget_nodes(self, silent_since: datetime) -> int:
         """Delete the rows of dead nodes that own no effect and whose last heartbeat is before `silent_since`."""

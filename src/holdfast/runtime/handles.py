@@ -19,7 +19,6 @@ from holdfast.runtime.commits import work_rows
 from holdfast.runtime.dispatchers.event_names import named_event
 from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
-from holdfast.runtime.waits import POLL_INTERVAL
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -105,15 +104,16 @@ class Handle(Generic[R]):
         """Wait until the instance is stored. Raises `NoResult` if the transaction is still open, or was rolled back."""
         if self._work_id is None:
             return
-        seen = -1
-        while not await self._is_stored():
-            if not await self._is_waiting() and not await self._is_stored():
-                raise NoResult(
-                    self.id,
-                    "pending",
-                    "the transaction that starts it is not committed. Commit it first. After a rollback there is no instance.",
-                )
-            seen = await self._runtime.store.wait_for_change(seen, POLL_INTERVAL)
+        with self._runtime.waits.of(self._runtime.key(self.id)) as waiter:
+            while not await self._is_stored():
+                if not await self._is_waiting() and not await self._is_stored():
+                    raise NoResult(
+                        self.id,
+                        "pending",
+                        "the transaction that starts it is not committed. Commit it first. After a rollback there is no "
+                        "instance.",
+                    )
+                await waiter.changed(0)
         self._work_id = None
 
     async def _is_stored(self) -> bool:

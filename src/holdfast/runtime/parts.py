@@ -23,6 +23,7 @@ from holdfast.runtime.steps.worker import StepWorker
 from holdfast.runtime.stimuli.inbox_expiry import InboxExpiry
 from holdfast.runtime.stimuli.matching import BookmarkMatcher
 from holdfast.runtime.stimuli.router import StimulusRouter
+from holdfast.runtime.waits import InstanceWaits
 from holdfast.runtime.work_queue.poller import Poller
 from holdfast.runtime.work_queue.scheduler import Scheduler
 
@@ -53,6 +54,7 @@ class RuntimeParts(Struct, frozen=True, kw_only=True):
     reader: InstanceReader
     lanes: Lanes
     in_hand: InstancesInHand
+    waits: InstanceWaits
     lines: ConsoleLines
     matcher: BookmarkMatcher
     router: StimulusRouter

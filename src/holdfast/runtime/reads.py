@@ -9,7 +9,6 @@ from holdfast.model.instance import JournalEntry
 from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.model.work import WorkRow
 from holdfast.ports import WorkTables
-from holdfast.runtime import waits
 from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.instance_watch import InstanceWatch
 from holdfast.runtime.commits.large_values import is_split
@@ -18,6 +17,7 @@ from holdfast.runtime.parts import RuntimeParts
 from holdfast.runtime.plans.plan_cache import PlanCache
 from holdfast.runtime.result import RunResult
 from holdfast.runtime.stimuli.router import StimulusRouter
+from holdfast.runtime.waits import InstanceWaits, routed
 
 
 class InstanceReads:
@@ -36,6 +36,10 @@ class InstanceReads:
     @property
     def watch(self) -> InstanceWatch:
         return self._parts.in_hand.watch
+
+    @property
+    def waits(self) -> InstanceWaits:
+        return self._parts.waits
 
     @property
     def router(self) -> StimulusRouter:
@@ -110,12 +114,12 @@ class InstanceReads:
     async def wait_burst(self, instance_id: str, limit: timedelta, *, above: int = 0) -> str:
         """Wait until the instance has ended or waits for something outside, at a version above `above`, on any node; returns
         its status then, or at the limit."""
-        return await waits.burst(self.store, self.reader, self.key(instance_id), limit, above)
+        return await self.waits.burst(self.key(instance_id), limit, above)
 
     async def wait_settled(self, stimulus_id: str, limit: timedelta) -> bool:
         """Wait until this node has routed a stimulus; False at the limit."""
-        return await waits.routed(self.router.settled, self.tenant, stimulus_id, limit)
+        return await routed(self.router.settled, self.tenant, stimulus_id, limit)
 
     async def wait_at_rest(self, instance_id: str) -> RunResult:
         """Wait until the instance has ended, on any node."""
-        return await waits.at_rest(self.store, lambda: self.read(instance_id))
+        return await self.waits.at_rest(self.key(instance_id), lambda: self.read(instance_id))

@@ -1,7 +1,8 @@
-"""Background work of a node: the periodic service, one-off background tasks, and the reliable end of tasks.
+"""Background work of a node: services that run periodically or when they are woken, one-off background tasks, and the reliable
+end of tasks.
 
-Every loop that runs for the life of a node is a `PeriodicService`. A round that fails is logged and repeated; the loop
-never ends by an error.
+Every loop that runs for the life of a node is a `PeriodicService` or a `WakeableService`. A round that fails is logged and
+repeated; the loop never ends by an error.
 """
 
 from __future__ import annotations
@@ -87,6 +88,39 @@ class PeriodicService:
             async with asyncio.timeout(pause.total_seconds()):
                 await self._wake.wait()
         self._wake.clear()
+
+
+class WakeableService:
+    """Runs a round each time it is woken, from `start` to `stop`. A wake-up during a round leads to another round."""
+
+    def __init__(self, name: str, run: Callable[[], Awaitable[object]], *, failure: str, log: OutageLog) -> None:
+        """`failure` says in the log which work failed."""
+        self._name = name
+        self._run_once = run
+        self._failure = failure
+        self._log = log
+        self._task: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._run(), name=f"holdfast-{self._name}")
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            await end_tasks([self._task])
+            self._task = None
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    async def _run(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            try:
+                await self._run_once()
+            except Exception:  # noqa: BLE001 - logged, and the next wake-up tries again
+                self._log.warning("%s", self._failure)
 
 
 class BackgroundTasks:

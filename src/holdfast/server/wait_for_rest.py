@@ -9,7 +9,6 @@ from holdfast.model.instance import Status
 from holdfast.model.stored import InstanceRow
 from holdfast.server.backend import Backend
 
-POLL_INTERVAL = timedelta(seconds=1)
 BUSY = frozenset({Status.PENDING.value, Status.RUNNING.value, Status.CANCELING.value})
 
 
@@ -25,14 +24,14 @@ async def settled(server: Backend, instance_id: str, limit: timedelta) -> bool:
 
 async def _settled(server: Backend, instance_id: str) -> None:
     store, runtime = server.store, server.runtime
-    seen = -1
-    while True:
-        if runtime.works_on(instance_id):
-            await runtime.settled(instance_id)
-        row = await runtime.row(instance_id)
-        if is_at_rest(row) and not await store.effects_of(server.tenant, instance_id):
-            return
-        seen = await store.wait_for_change(seen, POLL_INTERVAL)
+    with runtime.waits.of(runtime.key(instance_id)) as waiter:
+        while True:
+            if runtime.works_on(instance_id):
+                await runtime.settled(instance_id)
+            row = await runtime.row(instance_id)
+            if is_at_rest(row) and not await store.effects_of(server.tenant, instance_id):
+                return
+            await waiter.changed(row.version)
 
 
 def is_at_rest(row: InstanceRow) -> bool:

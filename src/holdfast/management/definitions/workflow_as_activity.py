@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any, Protocol
 
 import msgspec
@@ -26,13 +25,12 @@ from holdfast.model.writer import write_definition
 from holdfast.ports import ActivityType
 from holdfast.runtime.facade import Runtime
 from holdfast.runtime.plans.catalog import DefinitionCatalog, activity_type_name
-from holdfast.runtime.service import PeriodicService
+from holdfast.runtime.service import WakeableService
 
 logger = logging.getLogger("holdfast")
 
 PARTS = "parts"
 """The field of a published definition that holds the workflows it uses."""
-REFRESH_EVERY = timedelta(milliseconds=500)
 USABLE_MAX = 10_000
 """Published definitions that a refresh reads."""
 
@@ -127,16 +125,15 @@ class WorkflowsAsActivities:
         self._held = 0
         self._known: dict[str, str] = {}
         """Id and content of the definitions that this service added."""
-        self._service = PeriodicService(
-            "reuse",
-            self.refresh,
-            every=REFRESH_EVERY,
-            failure="published workflows could not be read",
-            log=runtime.log,
+        self._service = WakeableService(
+            "reuse", self.refresh, failure="published workflows could not be read", log=runtime.log
         )
 
     def start(self) -> None:
+        """Refresh now, and whenever a read of this node returns a new epoch: the pulse does every few seconds."""
+        self._runtime.plans.current.on_epoch = self._service.wake
         self._service.start()
+        self._service.wake()
 
     async def stop(self) -> None:
         await self._service.stop()

@@ -8,6 +8,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from holdfast.errors import AlreadyStored
+from holdfast.model.changes import of_commits
 from holdfast.model.commit import Commit, CommitOutcome, Failed, check_batch
 from holdfast.model.guard import GuardRef, GuardRow
 from holdfast.model.stored import BookmarkRow, InstanceKey, InstanceRow
@@ -56,7 +57,7 @@ class MemoryCommits(MemoryStoreBase):
         check_batch(batch)
         faultpoints.reached("commit.begin")
         outcomes = check_guards(batch, TableEvidence(self._tables), self._accept)
-        self._changed()
+        self._changed(of_commits(batch))
         faultpoints.reached("commit.done")
         return outcomes
 

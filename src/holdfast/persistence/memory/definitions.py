@@ -17,6 +17,7 @@ from holdfast.model.catalog import (
     check_expected,
     check_origin,
 )
+from holdfast.model.changes import DEFINITIONS, of_topic
 from holdfast.model.listing import folded
 from holdfast.persistence.memory.tables import MemoryStoreBase
 
@@ -147,7 +148,7 @@ class MemoryDefinitions(MemoryStoreBase):
             key = (row.tenant, row.definition_id, row.version)
             self._tables.versions[key] = replace(row, latest=row.version == highest)
         self._tables.epoch += 1
-        self._changed()
+        self._changed(of_topic(DEFINITIONS))
         return self._tables.versions.get((label.tenant, label.definition_id, label.version), label)
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from holdfast.model.changes import EFFECTS, NO_TOPIC, of_topic
 from holdfast.model.work import NO_OWNER, EffectRef, EffectRow, Owner
 from holdfast.persistence.memory.tables import MemoryStoreBase
 
@@ -21,6 +22,7 @@ class MemoryEffects(MemoryStoreBase):
         if row is None or row.ref != ref:
             return None
         self._tables.effects[key] = replace(row, attempt=new.attempt, owner=new.owner)
+        self._changed(NO_TOPIC if ref.owner == NO_OWNER else of_topic(EFFECTS))
         return self._tables.effects[key]
 
     async def effects_of(self, tenant: str, instance_id: str) -> Sequence[EffectRow]:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from holdfast.model.changes import of_rows
 from holdfast.model.stored import BookmarkRow, InstanceKey
 from holdfast.model.work import InboxRow, OutboxRow, WorkRow
 from holdfast.persistence.memory.tables import MemoryStoreBase, added
@@ -19,7 +20,7 @@ class MemoryInboxOutbox(MemoryStoreBase):
     async def put_inbox(self, rows: Sequence[InboxRow], work: Sequence[WorkRow] = ()) -> Sequence[bool]:
         answers = added(self._tables.inbox, (((row.tenant, row.id), row) for row in rows))
         added(self._tables.work, (((row.tenant, row.id), row) for row in work))
-        self._changed()
+        self._changed(of_rows(work))
         return answers
 
     async def has_mail(self, addresses: Sequence[tuple[str, int]]) -> Sequence[bool]:

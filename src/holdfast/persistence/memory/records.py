@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from holdfast.model.changes import of_rows
 from holdfast.model.record_rows import RecordQuery, RecordRow, read_cursor
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence.memory.tables import MemoryStoreBase, Tables, added
@@ -28,7 +29,7 @@ class MemoryRecords(MemoryStoreBase):
         write_record(self._tables, row)
         added(self._tables.work, (((each.tenant, each.id), each) for each in work))
         added(self._tables.inbox, (((each.tenant, each.id), each) for each in inbox))
-        self._changed()
+        self._changed(of_rows(work))
         return True
 
     async def get_record(self, tenant: str, kind: str, record_id: str) -> RecordRow | None:

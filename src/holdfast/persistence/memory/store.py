@@ -7,6 +7,7 @@ from holdfast.persistence.memory.definitions import MemoryDefinitions
 from holdfast.persistence.memory.effects import MemoryEffects
 from holdfast.persistence.memory.inbox_outbox import MemoryInboxOutbox
 from holdfast.persistence.memory.nodes import MemoryNodes
+from holdfast.persistence.memory.pulse import MemoryPulse
 from holdfast.persistence.memory.reads import MemoryReads
 from holdfast.persistence.memory.records import MemoryRecords
 from holdfast.persistence.memory.search import MemorySearch
@@ -23,6 +24,7 @@ class MemoryStore(
     MemoryEffects,
     MemoryInboxOutbox,
     MemoryNodes,
+    MemoryPulse,
     MemorySearch,
     MemoryUpkeep,
     MemoryRecords,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from holdfast.model.catalog import DefinitionContent, DefinitionVersion, TriggerRow
+from holdfast.model.changes import NO_TOPIC, Change
 from holdfast.model.cluster import NodeRow
 from holdfast.model.guard import GuardKind, GuardRow
 from holdfast.model.record_rows import RecordRow
@@ -22,6 +21,7 @@ from holdfast.model.stored import (
     ValueRow,
 )
 from holdfast.model.work import DeadLetterRow, EffectRow, InboxRow, OutboxRow, ScheduleRow, WorkRow
+from holdfast.persistence.change_hub import ChangeHub
 
 
 def system_now() -> datetime:
@@ -77,19 +77,13 @@ class MemoryStoreBase:
         self._tables = Tables()
         self._now = now
         self._claimed: set[tuple[str, str]] = set()
-        self._changes = 0
-        self._change = asyncio.Event()
+        self._hub = ChangeHub()
 
-    def _changed(self) -> None:
-        self._changes += 1
-        self._change.set()
-        self._change = asyncio.Event()
+    def _changed(self, change: Change = NO_TOPIC) -> None:
+        self._hub.publish(change)
+
+    def subscribe(self, on_change: Callable[[Change], None], *, anything: bool = False) -> Callable[[], None]:
+        return self._hub.subscribe(on_change, anything=anything)
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
-        if self._changes == since:
-            change = self._change
-            # Not `wait_for`: before Python 3.12 it may swallow a cancellation that arrives together with the event.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(timeout.total_seconds()):
-                    await change.wait()
-        return self._changes
+        return await self._hub.wait(since, timeout)

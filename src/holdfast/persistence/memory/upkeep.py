@@ -10,6 +10,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from holdfast.errors import AlreadyStored, DeletionRefused
+from holdfast.model.changes import of_rows
 from holdfast.model.guard import GuardKind, GuardRow
 from holdfast.model.record_rows import RecordRow
 from holdfast.model.stored import ENDED, InstanceKey, InstanceRow
@@ -117,7 +118,7 @@ class MemoryUpkeep(MemoryStoreBase):
         tables.outbox.update({(key.tenant, row.id): row for row in export.outbox})
         tables.guards.update({(row.tenant, row.kind, row.name): row for row in export.guards})
         tables.records.update({(row.tenant, row.kind, row.id): row for row in export.records})
-        self._changed()
+        self._changed(of_rows(export.work))
 
     async def stats(self, tenant: str | None = None, *, at_most: int | None = None) -> StoreStats:
         tables, now = self._tables, self._now()

@@ -9,9 +9,11 @@ from heapq import nsmallest
 
 from msgspec.structs import replace
 
+from holdfast.model.changes import SCHEDULES, of_rows, of_topic
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
 from holdfast.persistence import faultpoints
+from holdfast.persistence.claim_turns import take_turns
 from holdfast.persistence.memory.commits import MemoryCommits
 from holdfast.persistence.memory.tables import added
 
@@ -31,7 +33,7 @@ class MemoryClaim:
 class MemoryWork(MemoryCommits):
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
         answers = added(self._tables.work, (((row.tenant, row.id), row) for row in rows))
-        self._changed()
+        self._changed(of_rows(rows))
         return answers
 
     @asynccontextmanager
@@ -53,7 +55,7 @@ class MemoryWork(MemoryCommits):
             and (row.tenant, row.id) not in without
             and key not in self._claimed
         )
-        rows = nsmallest(limit, free, key=claim_order)
+        rows = take_turns(sorted(free, key=claim_order), limit)
         held = {(row.tenant, row.id) for row in rows}
         self._claimed |= held
         try:
@@ -71,12 +73,11 @@ class MemoryWork(MemoryCommits):
         moved = self._tables.work[row.tenant, row.id] = replace(
             stored, attempts=attempts, due=due, content=stored.content if content is None else content
         )
-        self._changed()
+        self._changed(of_rows([moved]))
         return moved
 
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
-        self._rewrite(rows, lambda row: replace(row, due=due))
-        self._changed()
+        self._changed(of_rows(self._rewrite(rows, lambda row: replace(row, due=due))))
 
     async def until_due(self, queues: Sequence[str], *, lacking: Collection[str] = ()) -> timedelta | None:
         dues = [
@@ -97,7 +98,7 @@ class MemoryWork(MemoryCommits):
         for row in rows:
             kept = old.get((tenant, row.id))
             table[tenant, row.id] = kept if kept is not None and kept.payload == row.payload else row
-        self._changed()
+        self._changed(of_topic(SCHEDULES))
 
     async def due_schedules(self, limit: int) -> Sequence[ScheduleRow]:
         now = self._now()
@@ -122,7 +123,7 @@ class MemoryWork(MemoryCommits):
         found = [letter.work for letter in letters if letter is not None]
         for row in found:
             self._tables.work[tenant, row.id] = replace(row, attempts=0, due=None)
-        self._changed()
+        self._changed(of_rows(found))
         return len(found)
 
     async def delete_dead_letters(self, tenant: str, ids: Sequence[str]) -> int:

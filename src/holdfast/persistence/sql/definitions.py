@@ -20,6 +20,7 @@ from holdfast.model.catalog import (
     check_expected,
     check_origin,
 )
+from holdfast.model.changes import DEFINITIONS, of_topic
 from holdfast.model.listing import folded
 from holdfast.persistence.sql.script import Rows, Script, Value, all_of, execute, execute_many, marks
 from holdfast.persistence.sql.store_base import SqlStoreBase
@@ -42,19 +43,19 @@ class SqlDefinitions(SqlStoreBase):
         expected: str | None = None,
     ) -> DefinitionVersion:
         check_origin(content)
-        return await self._write(lambda: self._save(label, content, triggers, expected))
+        return await self._write(lambda: self._save(label, content, triggers, expected), of_topic(DEFINITIONS))
 
     async def deploy(
         self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow], deployment: str
     ) -> DefinitionVersion:
         check_origin(content)
-        return await self._write(lambda: self._deploy(label, content, triggers, deployment))
+        return await self._write(lambda: self._deploy(label, content, triggers, deployment), of_topic(DEFINITIONS))
 
     async def retract(self, tenant: str, definition_id: str) -> bool:
-        return await self._write(lambda: self._retract(tenant, definition_id))
+        return await self._write(lambda: self._retract(tenant, definition_id), of_topic(DEFINITIONS))
 
     async def delete_version(self, tenant: str, definition_id: str, version: int) -> bool:
-        return await self._write(lambda: self._delete_label(tenant, definition_id, version))
+        return await self._write(lambda: self._delete_label(tenant, definition_id, version), of_topic(DEFINITIONS))
 
     async def find_version(
         self, tenant: str, definition_id: str, version: int | Which = Which.PUBLISHED

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from holdfast.model.changes import EFFECTS, NO_TOPIC, of_topic
 from holdfast.model.work import NO_OWNER, EffectRef, EffectRow, Owner
 from holdfast.persistence.sql.instance_tables import EFFECT
 from holdfast.persistence.sql.script import Script, Value, execute
@@ -27,7 +28,8 @@ class SqlEffects(SqlStoreBase):
         return await self.move_effect(tenant, instance_id, ref, ref._replace(owner=owner))
 
     async def move_effect(self, tenant: str, instance_id: str, ref: EffectRef, new: EffectRef) -> EffectRow | None:
-        return await self._write(lambda: self._move(tenant, instance_id, ref, new))
+        change = NO_TOPIC if ref.owner == NO_OWNER else of_topic(EFFECTS)
+        return await self._write(lambda: self._move(tenant, instance_id, ref, new), change)
 
     async def effects_of(self, tenant: str, instance_id: str) -> Sequence[EffectRow]:
         return await self._read(self._effects(" where tenant = ? and instance_id = ?" + _ORDER, tenant, instance_id))

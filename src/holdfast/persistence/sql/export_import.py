@@ -9,6 +9,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from holdfast.errors import AlreadyStored
+from holdfast.model.changes import of_rows
 from holdfast.model.upkeep import InstanceExport
 from holdfast.model.work import NO_OWNER
 from holdfast.persistence.sql.first_segment import FIRST_SEGMENT, read_first
@@ -36,7 +37,7 @@ class SqlExportImport(SqlStoreBase):
         return await self._read(self._export(tenant, instance_id))
 
     async def import_instance(self, export: InstanceExport) -> None:
-        await self._write(lambda: self._import(export))
+        await self._write(lambda: self._import(export), of_rows(export.work))
 
     def _export(self, tenant: str, instance_id: str) -> Script[InstanceExport | None]:
         found = yield execute(INSTANCE.select + " where tenant = ? and id = ?", tenant, instance_id)

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from holdfast.model.changes import of_rows
 from holdfast.model.stored import BookmarkRow, InstanceKey
 from holdfast.model.work import InboxRow, OutboxRow, WorkRow
 from holdfast.persistence.sql.instance_tables import BOOKMARK
@@ -37,7 +38,7 @@ order by i.position, b.created, b.instance_id, b.seq limit ?"""
 
 class SqlInboxOutbox(SqlStoreBase):
     async def put_inbox(self, rows: Sequence[InboxRow], work: Sequence[WorkRow] = ()) -> Sequence[bool]:
-        return await self._write(lambda: self._put(rows, work))
+        return await self._write(lambda: self._put(rows, work), of_rows(work))
 
     async def has_mail(self, addresses: Sequence[tuple[str, int]]) -> Sequence[bool]:
         return await self._read(self._has_mail(addresses))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from holdfast.model.changes import of_rows
 from holdfast.model.record_rows import RecordQuery, RecordRow, read_cursor
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence.sql.dialect import Dialect
@@ -57,7 +58,7 @@ def first_version(row: RecordRow, codec: Codec) -> tuple[Value, ...]:
 
 class SqlRecords(SqlStoreBase):
     async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = (), inbox: Sequence[InboxRow] = ()) -> bool:
-        return await self._write(lambda: self._put_record_and(row, work, inbox))
+        return await self._write(lambda: self._put_record_and(row, work, inbox), of_rows(work))
 
     async def get_record(self, tenant: str, kind: str, record_id: str) -> RecordRow | None:
         found = await self._read(self._records(_KEY, tenant, kind, record_id))

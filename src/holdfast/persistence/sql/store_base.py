@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from holdfast.model.changes import NO_TOPIC, Change
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.script import Script, execute
 from holdfast.persistence.sql.tables import micros, moment
@@ -30,8 +31,9 @@ class SqlStoreBase(ABC):
         """Run a script in one snapshot."""
 
     @abstractmethod
-    async def _write(self, make: Callable[[], Script[T]]) -> T:
-        """Run a script in one transaction, which is durable when it returns. Each retry makes a new script."""
+    async def _write(self, make: Callable[[], Script[T]], change: Change = NO_TOPIC) -> T:
+        """Run a script in one transaction, which is durable when it returns. Each retry makes a new script. `change` is
+        published after the commit."""
 
     def _micros_now(self) -> Script[int]:
         """The time of the database's clock."""

@@ -10,7 +10,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from holdfast.model.changes import SCHEDULES, Change, of_rows, of_topic
 from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
+from holdfast.persistence.claim_turns import take_turns
 from holdfast.persistence.sql.script import Script, all_of, execute, execute_many, grouped, marks
 from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import common_micros, micros
@@ -21,7 +23,7 @@ _OF_IDS = " where tenant = ? and id in ({marks})"
 
 class SqlWork(SqlStoreBase):
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
-        return await self._write(lambda: self._enqueue(rows))
+        return await self._write(lambda: self._enqueue(rows), of_rows(rows))
 
     def work_statements(self, row: WorkRow) -> Sequence[tuple[str, Mapping[str, Any]]]:
         """Statements that insert a row in the caller's own transaction. They send no NOTIFY, which would serialise the commits
@@ -40,10 +42,10 @@ class SqlWork(SqlStoreBase):
     async def move_work(
         self, row: WorkRow, *, attempts: int, due: datetime | None, content: str | None = None
     ) -> WorkRow | None:
-        return await self._write(lambda: self._move_work(row, attempts, due, content))
+        return await self._write(lambda: self._move_work(row, attempts, due, content), of_rows([replace(row, due=due)]))
 
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
-        await self._write(lambda: self._defer(rows, due))
+        await self._write(lambda: self._defer(rows, due), of_rows(replace(row, due=due) for row in rows))
 
     async def until_due(self, queues: Sequence[str], *, lacking: Collection[str] = ()) -> timedelta | None:
         return await self._read(self._until_due(queues, lacking))
@@ -52,7 +54,7 @@ class SqlWork(SqlStoreBase):
         return await self._read(self._queues_with_work())
 
     async def put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> None:
-        await self._write(lambda: self._put_schedules(tenant, definition_id, rows))
+        await self._write(lambda: self._put_schedules(tenant, definition_id, rows), of_topic(SCHEDULES))
 
     async def due_schedules(self, limit: int) -> Sequence[ScheduleRow]:
         return await self._read(self._due_schedules(limit))
@@ -64,7 +66,7 @@ class SqlWork(SqlStoreBase):
         return await self._read(self._dead_letters(tenant, limit, offset))
 
     async def replay_dead_letters(self, tenant: str, ids: Sequence[str]) -> int:
-        return await self._write(lambda: self._replay(tenant, ids))
+        return await self._write(lambda: self._replay(tenant, ids), Change(topics=None))
 
     async def delete_dead_letters(self, tenant: str, ids: Sequence[str]) -> int:
         return await self._write(lambda: self._delete_letters(tenant, ids))
@@ -107,7 +109,7 @@ class SqlWork(SqlStoreBase):
                     *lacking,
                 )
                 found += (row for row in WORK.rows(rows, self._codec) if (row.tenant, row.id) not in held)
-        return sorted(found, key=claim_order)[:limit]
+        return take_turns(sorted(found, key=claim_order), limit)
 
     def _move_work(
         self, row: WorkRow, attempts: int, due: datetime | None, content: str | None

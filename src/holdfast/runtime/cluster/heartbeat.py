@@ -28,6 +28,8 @@ LOOP_STUCK_AFTER = timedelta(seconds=60)
 LOOP_TURN_SECONDS = 1.0
 """Pause between two signs of life of the event loop; also the pause after a failed heartbeat."""
 THREAD_JOIN_SECONDS = 10.0
+BEATS_PER_CLOCK = 6
+"""Heartbeats between two readings of the store's clock."""
 
 OpenStore = Callable[[], Store]
 
@@ -68,6 +70,7 @@ class Heartbeat:
         )
         self._thread: threading.Thread | None = None
         self._ending = threading.Event()
+        self._beats_since_clock = 0
         self._loop_turned = 0.0
         """When the event loop last turned, for the thread."""
 
@@ -123,8 +126,15 @@ class Heartbeat:
         """Renew the lease, and cancel effects that other nodes canceled or took over."""
         begun = time.monotonic()
         renewed = await self._store.beat(self._membership.owner, self._liveness.state)
-        await follow_store(self._clock, self._store)
+        await self._follow(self._store)
         await self._beaten(begun if renewed else None)
+
+    async def _follow(self, store: Store) -> None:
+        """Read the store's clock with every few heartbeats."""
+        self._beats_since_clock += 1
+        if self._beats_since_clock >= BEATS_PER_CLOCK:
+            self._beats_since_clock = 0
+            await follow_store(self._clock, store)
 
     async def _beaten(self, renewed_at: float | None) -> None:
         liveness, running = self._liveness, self._running
@@ -178,7 +188,7 @@ class Heartbeat:
         renewed = await store.beat(self._membership.owner, self._liveness.state)
         if renewed:
             self._liveness.renew(begun)  # At once: the loop may be busy and is notified later.
-            await follow_store(self._clock, store)
+            await self._follow(store)
         asyncio.run_coroutine_threadsafe(self._notify(begun if renewed else None), loop)
         return renewed
 

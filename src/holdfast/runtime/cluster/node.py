@@ -14,6 +14,7 @@ from holdfast.model.work import NO_OWNER
 from holdfast.runtime.clock import follow_store
 from holdfast.runtime.cluster.heartbeat import Heartbeat
 from holdfast.runtime.cluster.options import NodeEnvironment, NodeOptions
+from holdfast.runtime.cluster.pulse import NodePulse
 from holdfast.runtime.cluster.singleton_tasks import SingletonTasks
 from holdfast.runtime.cluster.wiring import Components
 from holdfast.runtime.effects.cancel_watch import CancelWatch
@@ -39,6 +40,22 @@ class Node:
             store, options.tenants[0], membership, parts.intake, log, options.singleton_tasks
         )
         self.relay = Relay(store, env.outlets, options.tenants, log)
+        self.pulse = NodePulse(
+            store,
+            membership,
+            parts.watch,
+            log,
+            lambda: min(options.sweep_every, parts.liveness.time_to_live / 3),
+            on_pulse=(
+                lambda pulse: parts.plans.saw_epoch(pulse.epoch),
+                parts.scheduler.pulsed,
+                parts.reaper.pulsed,
+                parts.router.pulsed,
+                self.relay.pulsed,
+            ),
+            on_change=(parts.scheduler.changed, self.relay.changed),
+        )
+        parts.scheduler.ask_pulse = self.pulse.ask
         self._is_running = False
 
     @property
@@ -83,6 +100,7 @@ class Node:
         parts.steps.start()
         self.singletons.start()
         self.relay.start()
+        self.pulse.start()
 
     async def drain(self, limit: timedelta) -> bool:
         """Take no new work and wait until the work in hand has ended; False if the limit passed first."""
@@ -112,6 +130,7 @@ class Node:
             return
         self._is_running = False
         parts = self.components
+        await self.pulse.stop()
         await self.relay.stop()
         await self.singletons.stop()
         await parts.steps.stop()

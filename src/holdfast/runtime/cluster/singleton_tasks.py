@@ -25,7 +25,9 @@ logger = logging.getLogger("holdfast")
 
 KIND = "single-task"
 CHECK_INTERVAL_MAX = timedelta(seconds=5)
-"""Longest pause between two checks whether a task is due; a shorter interval of the task is checked four times."""
+"""Longest pause until the first check, and after a check that failed; a shorter interval of the task is checked four times."""
+CHECK_INTERVAL_MIN = timedelta(milliseconds=10)
+"""Shortest pause between two checks."""
 
 
 class SingletonTasks:
@@ -62,9 +64,15 @@ class SingletonTasks:
     async def stop(self) -> None:
         await asyncio.gather(*(service.stop() for service in self._services))
 
-    async def _run(self, task: RecurringTask) -> None:
-        if self._intake.paused or not await self.claim(task):
-            return
+    async def _run(self, task: RecurringTask) -> timedelta | None:
+        if self._intake.paused:
+            return None
+        due, is_mine = await self.claim(task)
+        if is_mine:
+            await self._execute(task)
+        return min(max(due, CHECK_INTERVAL_MIN), task.every)
+
+    async def _execute(self, task: RecurringTask) -> None:
         try:
             await task.task()
         except StoreError:
@@ -72,12 +80,13 @@ class SingletonTasks:
         except Exception:
             logger.exception("The single-node task '%s' failed; it runs again in %s.", task.name, task.every)
 
-    async def claim(self, task: RecurringTask) -> bool:
-        """Whether the task is due and this node runs it. The first run is one interval after a node first saw the task."""
+    async def claim(self, task: RecurringTask) -> tuple[timedelta, bool]:
+        """Time until the task is due next, and whether this node runs it now. The first run is one interval after a node first
+        saw the task."""
         now = await self._store.now()
         found = await self._store.get_record(self._tenant, KIND, task.name)
         if found is not None and (found.due is None or found.due > now):
-            return False
+            return (task.every if found.due is None else found.due - now), False
         row = RecordRow(
             tenant=self._tenant,
             kind=KIND,
@@ -88,4 +97,5 @@ class SingletonTasks:
             created=now,
             updated=now,
         )
-        return await self._store.put_record(row) and found is not None
+        is_mine = await self._store.put_record(row) and found is not None
+        return task.every, is_mine

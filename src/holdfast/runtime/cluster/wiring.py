@@ -33,6 +33,7 @@ from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.plans.plans import Plans
+from holdfast.runtime.queue_watch import QueueWatch
 from holdfast.runtime.service import BackgroundTasks
 from holdfast.runtime.steps.queue_share import shares_of
 from holdfast.runtime.steps.sender import StepSender
@@ -47,6 +48,7 @@ from holdfast.runtime.stimuli.matching import BookmarkMatcher
 from holdfast.runtime.stimuli.router import StimulusRouter
 from holdfast.runtime.stimuli.trigger_starts import TriggerStarts
 from holdfast.runtime.stimuli.unread import UnreadStimuli
+from holdfast.runtime.waits import InstanceWaits
 from holdfast.runtime.work_queue.alteration_pages import AlterationPages
 from holdfast.runtime.work_queue.child_starts import ChildStarts
 from holdfast.runtime.work_queue.claim_runner import ClaimRunner
@@ -66,6 +68,7 @@ class Components:
         self.log = OutageLog(options.name)
         self.calendar = _calendar(env.services)
         self.plans = Plans(env.store, env.plan_of, env.clock.now, env.definitions, env.workshop)
+        self.watch = QueueWatch(env.store, env.clock, self.plans.lacking)
         self.placement = replace(env.placement, served=frozenset(options.queues))
         self._wire_commits(env, options)
         self._wire_effects(env, options)
@@ -77,6 +80,7 @@ class Components:
     def _wire_commits(self, env: NodeEnvironment, options: NodeOptions) -> None:
         self.cache = InstanceCache(self.store)
         self.reader = InstanceReader(self.cache, self.plans, self.clock, self.services)
+        self.waits = InstanceWaits(self.store, self.reader, self.log)
         self.in_hand = InstancesInHand()
         self.pace = BurstPace()
         self.lines = ConsoleLines()
@@ -135,7 +139,6 @@ class Components:
             poison,
             self.plans.obstacles,
             self.log,
-            options.sweep_every,
         )
 
     def _wire_stimuli(self, options: NodeOptions) -> None:
@@ -168,14 +171,13 @@ class Components:
             TriggerStarts(self.store, self.plans, self.lanes, counts),
             counts,
             self.log,
-            options.sweep_every,
         )
 
     def _wire_work_queue(self, options: NodeOptions) -> None:
         self.alterations = AlterationPages(self.store, self.clock, self.membership, self.plans, self.lanes, self.spent)
         self.poller = Poller(
             self.store,
-            options.stored_queues,
+            self.watch.of(options.stored_queues),
             self.intake,
             self.plans,
             self.lanes,
@@ -221,6 +223,7 @@ class Components:
         )
         self.steps = StepWorker(
             self.store,
+            self.watch,
             self.membership,
             self.liveness,
             self.intake,

@@ -1,26 +1,27 @@
 """Notices soon that effects which run here were canceled elsewhere (rule M1: by notification, and at each heartbeat).
 
 A cancellation, a termination or a lost race on another node is a commit: it deletes the effect row and increments the version
-of the instance. While effects run here for some time, this node waits for changes of the store and compares the versions of
-their instances. It queries effect rows only where a version moved. The heartbeat makes up for a lost notification.
+of the instance. After such a change of the store, while effects run here, this node compares the versions of their instances. It
+queries effect rows only where a version moved. The heartbeat makes up for a lost notification.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 
+from holdfast.model.changes import EFFECTS, Change
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRow
 from holdfast.ports import Store
 from holdfast.runtime.effects.running_effects import Attempts, RunningEffects
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
-from holdfast.runtime.service import PeriodicService
+from holdfast.runtime.service import WakeableService
 
 CHECK_INTERVAL = timedelta(milliseconds=100)
 """Pause between two checks; effects that end sooner are never checked."""
-CHANGE_TIMEOUT = timedelta(seconds=1)
-"""Longest wait for a change of the store."""
 SINGLE_QUERIES_MAX = 8
 """Instances that are queried one by one; for more, all effects of this node are read at once."""
 
@@ -30,39 +31,39 @@ class CancelWatch:
         self._store = store
         self._membership = membership
         self._running = running
-        self._service = PeriodicService(
-            "cancel-watch",
-            self._round,
-            every=CHECK_INTERVAL,
-            failure="canceled effects could not be looked up",
-            log=log,
+        self._service = WakeableService(
+            "cancel-watch", self._round, failure="canceled effects could not be looked up", log=log
         )
         self._known: Attempts = {}
         """Effects that ran at the last check: newer ones may end before the next."""
         self._versions: dict[InstanceKey, int] = {}
-        self._change = 0
-        self._complete = True
-        """Everything that ran at the last check was compared."""
+        self._end: Callable[[], None] | None = None
 
     def start(self) -> None:
+        self._end = self._store.subscribe(self._changed)
         self._service.start()
 
     async def stop(self) -> None:
+        end, self._end = self._end, None
+        if end is not None:
+            end()
         await self._service.stop()
 
+    def _changed(self, change: Change) -> None:
+        if len(self._running) and change.concerns(EFFECTS):
+            self._service.wake()
+
     async def _round(self) -> None:
-        if not len(self._running):
-            return
-        if self._complete:
-            self._change = await self._store.wait_for_change(self._change, CHANGE_TIMEOUT)
-        await self.check()
+        """Check twice: an effect is compared if it runs at both checks."""
+        for _ in range(2):
+            await self.check()
+            await asyncio.sleep(CHECK_INTERVAL.total_seconds())
 
     async def check(self) -> None:
         """Compare running effects with the store, and cancel those whose row is gone."""
         before = self._known
         now = self._known = self._running.attempts()
         checked = {key: attempt for key, attempt in now.items() if before.get(key) == attempt}
-        self._complete = len(checked) == len(now)
         instances = list({instance for instance, _ in checked})
         stored = await self._store.versions_of(instances) if instances else {}
         versions = {instance: stored.get(instance, 0) for instance in instances}

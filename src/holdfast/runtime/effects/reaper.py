@@ -22,6 +22,7 @@ from holdfast.model.cluster import NodeRow, NodeState
 from holdfast.model.instance import LOST
 from holdfast.model.node_details import read_details
 from holdfast.model.policy import OnLost
+from holdfast.model.pulse import Pulse
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import NO_OWNER, EffectRef, EffectRow
 from holdfast.ports import Store
@@ -40,7 +41,7 @@ from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import AWAY, OutageLog
 from holdfast.runtime.plans.obstacles import OBSTACLES, Obstacles
-from holdfast.runtime.service import BackgroundTasks, PeriodicService
+from holdfast.runtime.service import BackgroundTasks, WakeableService
 
 logger = logging.getLogger("holdfast")
 T = TypeVar("T")
@@ -60,7 +61,7 @@ PARALLEL_TAKEOVERS = 16
 END_CANCELED_SECONDS = 5.0
 """Time for which a stopping node waits until canceled effects that no node runs have ended."""
 FORGET_NODES_EVERY = 100
-"""Sweeps between two removals of old nodes from the registry."""
+"""Pulses between two removals of old nodes from the registry."""
 FORGET_NODES_AFTER = timedelta(days=1)
 
 
@@ -85,7 +86,6 @@ class Reaper:
         poison: PoisonEffects,
         obstacles: Obstacles,
         log: OutageLog,
-        sweep_every: timedelta,
     ) -> None:
         """`queues` are the stored names of the queues that this node serves."""
         self._store = store
@@ -101,7 +101,7 @@ class Reaper:
         self._launcher = launcher
         self._receipts = receipts
         self._poison = poison
-        self._sweeps = 0
+        self._pulses = 0
         self._lost_pages: dict[str, EffectPages] = {tenant: EffectPages(PAGE) for tenant in tenants}
         self._waiting_pages: dict[str, EffectPages] = {tenant: EffectPages(PAGE) for tenant in tenants}
         self._isolation_since: dict[EffectKey, float] = {}
@@ -109,12 +109,10 @@ class Reaper:
         self._obstacles = obstacles
         self._parked_until: dict[EffectKey, float] = {}
         """Effects whose code or classes this process lacks, and when they are tried again."""
-        self._service = PeriodicService(
-            "reaper",
-            self._sweep_once,
-            every=lambda: min(sweep_every, liveness.time_to_live / 3),
-            failure="effects of dead nodes could not be taken over",
-            log=log,
+        self._asked: Pulse | None = None
+        """The pulse that the next sweep works on."""
+        self._service = WakeableService(
+            "reaper", self._sweep_asked, failure="effects of dead nodes could not be taken over", log=log
         )
 
     def start(self) -> None:
@@ -129,30 +127,48 @@ class Reaper:
 
     # -- sweep ---------------------------------------------------------------------------------------------------------
 
-    async def _sweep_once(self) -> None:
-        await self.sweep()
+    def pulsed(self, pulse: Pulse) -> None:
+        """Sweep if the pulse tells of effects that a sweep could start, or of nodes to forget."""
+        if not self._liveness.may_start_effects:
+            return
+        self._notice_deaths(pulse.now, pulse.nodes)
+        self._pulses += 1
+        forgets = self._pulses % FORGET_NODES_EVERY == 0 and any(
+            node.heartbeat < pulse.now - FORGET_NODES_AFTER for node in pulse.nodes
+        )
+        if pulse.has_lost_effects or pulse.has_waiting_effects or pulse.has_own_effects or forgets:
+            self._asked = pulse
+            self._service.wake()
+
+    async def _sweep_asked(self) -> None:
+        pulse, self._asked = self._asked, None
+        if pulse is not None:
+            await self._sweep(pulse)
 
     async def sweep(self) -> int:
         """Take over effects that dead nodes left; returns their number."""
         if not self._liveness.may_start_effects:
             return 0
-        now = await self._store.now()
-        nodes = await self._store.list_nodes()
-        self._notice_deaths([node for node in nodes if not self._liveness.may_renew(node, now)], now)
-        self._sweeps += 1
-        if self._sweeps % FORGET_NODES_EVERY == 0:
-            await self._store.forget_nodes(now - FORGET_NODES_AFTER)
-        taken = 0
-        for tenant in self._tenants:
-            taken += await self._take_lost(tenant) + await self._take_waiting(tenant, now)
-        return taken + await self._restart_own()
+        pulse = await self._store.pulse(self._membership.owner, ())
+        self._notice_deaths(pulse.now, pulse.nodes)
+        return await self._sweep(pulse)
 
-    def _notice_deaths(self, nodes: Sequence[NodeRow], now: datetime) -> None:
+    async def _sweep(self, pulse: Pulse) -> int:
+        taken = 0
+        for tenant in self._tenants if pulse.has_lost_effects else ():
+            taken += await self._take_lost(tenant)
+        for tenant in self._tenants if pulse.has_waiting_effects else ():
+            taken += await self._take_waiting(tenant, pulse.now)
+        if self._pulses % FORGET_NODES_EVERY == 0:
+            await self._store.forget_nodes(pulse.now - FORGET_NODES_AFTER)
+        return taken + (await self._restart_own() if pulse.has_own_effects else 0)
+
+    def _notice_deaths(self, now: datetime, nodes: Sequence[NodeRow]) -> None:
         """Be in quarantine for a minute after the death of a node that served the same tenants (rule H15)."""
         for other in nodes:
             gone = other.heartbeat + other.time_to_live
             died = other.state is not NodeState.LEFT and gone <= now < gone + QUARANTINE_TIME
-            if died and other.id != self._membership.name:
+            if died and other.id != self._membership.name and not self._liveness.may_renew(other, now):
                 details = read_details(other.details)
                 if any(details.serves(tenant) for tenant in self._tenants):
                     self._intake.start_quarantine()

@@ -9,17 +9,18 @@ from datetime import timedelta
 
 import msgspec
 
+from holdfast.model.changes import OUTBOX, Change
+from holdfast.model.pulse import Pulse
 from holdfast.model.work import OutboxRow
 from holdfast.ports import ClosableOutlet, LifecycleEvent, Outlet, Store
 from holdfast.runtime.observability.outage_log import OutageLog
-from holdfast.runtime.service import NOW, PeriodicService
+from holdfast.runtime.service import WakeableService
 
 logger = logging.getLogger("holdfast")
 
 PAGE = 100
 LEASE = timedelta(seconds=60)
 """Time for which rows are invisible to other nodes while this node delivers them."""
-POLL_INTERVAL = timedelta(seconds=1)
 BACKOFF_MAX = timedelta(minutes=10)
 
 _decode = msgspec.json.Decoder(LifecycleEvent).decode
@@ -30,10 +31,7 @@ class Relay:
         self._store = store
         self._outlets = {outlet.name: outlet for outlet in outlets}
         self._tenants = tenants
-        self._change = -1
-        self._service = PeriodicService(
-            "relay", self._round, every=POLL_INTERVAL, failure="the outbox could not be delivered", log=log
-        )
+        self._service = WakeableService("relay", self._round, failure="the outbox could not be delivered", log=log)
 
     def start(self) -> None:
         if self._outlets:
@@ -45,10 +43,18 @@ class Relay:
             if isinstance(outlet, ClosableOutlet):
                 await outlet.close()
 
-    async def _round(self) -> timedelta:
-        if not await self.deliver():
-            self._change = await self._store.wait_for_change(self._change, POLL_INTERVAL)
-        return NOW
+    def pulsed(self, pulse: Pulse) -> None:
+        """Rows that could not be delivered, or that another node left, are due again some time."""
+        if pulse.has_outbox:
+            self._service.wake()
+
+    def changed(self, change: Change) -> None:
+        if change.concerns(OUTBOX):
+            self._service.wake()
+
+    async def _round(self) -> None:
+        while await self.deliver():
+            pass
 
     async def deliver(self) -> int:
         """Deliver the rows that are due now; returns the number delivered."""

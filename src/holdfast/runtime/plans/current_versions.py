@@ -32,6 +32,8 @@ class CurrentVersions:
         self._labels: OrderedDict[tuple[str, int | Which], DefinitionVersion | None] = OrderedDict()
         self._triggers: OrderedDict[int, Sequence[TriggerRow]] = OrderedDict()
         self._queries: dict[Hashable, asyncio.Task[Any]] = {}
+        self.on_epoch: Callable[[], None] | None = None
+        """Called when a read returned a new epoch."""
 
     def saw(self, epoch: int) -> None:
         """A read returned this epoch. Reads may overtake each other: an older epoch is ignored."""
@@ -41,6 +43,8 @@ class CurrentVersions:
             self._epoch = epoch
             self._labels.clear()
             self._triggers.clear()
+            if self.on_epoch is not None:
+                self.on_epoch()
         self._seen = asyncio.get_running_loop().time()
 
     def changed(self) -> None:

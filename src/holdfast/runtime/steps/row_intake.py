@@ -15,7 +15,7 @@ from holdfast.runtime.commits.placement import STEP_QUEUE, step_priority, step_r
 from holdfast.runtime.commits.spent_rows import SpentRows
 from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.plans.plans import Plans
-from holdfast.runtime.queue_watch import QueueWatch
+from holdfast.runtime.queue_watch import DueRows, QueueWatch
 from holdfast.runtime.service import NOW, BackgroundTasks, PeriodicService
 from holdfast.runtime.steps.capacity import StepCapacity
 from holdfast.runtime.steps.queue_share import QueueShare
@@ -30,6 +30,7 @@ class RowIntake:
     def __init__(
         self,
         store: Store,
+        watch: QueueWatch,
         plans: Plans,
         spent: SpentRows,
         runner: StepRunner,
@@ -44,14 +45,15 @@ class RowIntake:
         self._runner = runner
         self._capacity = capacity
         self._background = background
-        self._by_queue = {STEP_QUEUE + queue: share for share in shares for queue in share.queues}
-        self.services = [self._service(share, log) for share in shares]
+        self._by_queue: dict[str, tuple[QueueShare, DueRows]] = {}
+        self.services = [self._service(share, watch, log) for share in shares]
 
-    def _service(self, share: QueueShare, log: OutageLog) -> PeriodicService:
-        queues = [STEP_QUEUE + queue for queue in share.queues]
+    def _service(self, share: QueueShare, watch: QueueWatch, log: OutageLog) -> PeriodicService:
+        due = watch.of([STEP_QUEUE + queue for queue in share.queues])
+        self._by_queue.update(dict.fromkeys(due.queues, (share, due)))
         return PeriodicService(
             "step-rows",
-            partial(self._take, share, queues, QueueWatch(self._store, queues, self._plans.lacking)),
+            partial(self._take, share, due),
             every=RETRY_INTERVAL,
             failure="steps could not be read from the work table",
             log=log,
@@ -64,17 +66,25 @@ class RowIntake:
         """
         rows = [step_row(row, instance.content, row.created, step_priority(live.plan, row)) for row in effects]
         for row in sorted(rows, key=lambda row: -row.priority):
-            share = self._by_queue.get(row.queue)
+            share, due = self._by_queue.get(row.queue, (None, None))
             if (
-                share is not None and share.cluster_limit is None and row.id not in share.starting
+                share is not None and due is not None and share.cluster_limit is None and row.id not in share.starting
                 and row.created <= instance.updated and self._capacity.room(share) > 0
             ):  # fmt: skip
+                due.taken([(row.tenant, row.id)])
                 self._start(row, share)
 
-    async def _take(self, share: QueueShare, queues: Sequence[str], watch: QueueWatch) -> timedelta:
-        if not await watch.is_due():
-            await watch.wait()
-            return NOW  # Places are reserved only for work that exists.
+    async def _take(self, share: QueueShare, due: DueRows) -> timedelta:
+        await due.wait()
+        try:
+            if await due.is_due():  # Places are reserved only for work that exists.
+                due.took(await self._claim(share, due.queues))
+        except BaseException:
+            due.full()
+            raise
+        return NOW
+
+    async def _claim(self, share: QueueShare, queues: Sequence[str]) -> int:
         reserved = await self._capacity.reserve(share)
         rows: list[WorkRow] = []
         try:
@@ -86,9 +96,7 @@ class RowIntake:
                 self._start(row, share)
         finally:
             self._capacity.settle(share, reserved, len(rows))
-        if not rows:
-            await watch.wait()
-        return NOW
+        return len(rows)
 
     def _start(self, row: WorkRow, share: QueueShare) -> None:
         share.begin(row.id)
@@ -100,6 +108,8 @@ class RowIntake:
             await self._runner.run(ticket, share)
             if ticket.deletion is not None:
                 await asyncio.wait([ticket.deletion])
+            elif (found := self._by_queue.get(row.queue)) is not None:
+                found[1].full()  # The row is still in the table.
         finally:
             share.starting.discard(row.id)
             self._capacity.freed(share)

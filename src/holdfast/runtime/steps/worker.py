@@ -20,6 +20,7 @@ from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.plans.plans import Plans
+from holdfast.runtime.queue_watch import QueueWatch
 from holdfast.runtime.service import BackgroundTasks, PeriodicService
 from holdfast.runtime.steps.capacity import StepCapacity
 from holdfast.runtime.steps.queue_share import QueueShare
@@ -34,6 +35,7 @@ class StepWorker:
     def __init__(
         self,
         store: Store,
+        watch: QueueWatch,
         membership: Membership,
         liveness: Liveness,
         intake: Intake,
@@ -59,7 +61,9 @@ class StepWorker:
         self._background = BackgroundTasks("a step failed outside of its activity")
         self._capacity = StepCapacity(liveness, intake, self._shares, concurrency, self._background)
         self._runner = StepRunner(store, membership, in_hand, cache, plans, launch, running, self._capacity, log)
-        self._rows = RowIntake(store, plans, spent, self._runner, self._capacity, self._shares, self._background, log)
+        self._rows = RowIntake(
+            store, watch, plans, spent, self._runner, self._capacity, self._shares, self._background, log
+        )
         self._services: list[PeriodicService] = list(self._rows.services)
         if placement.transport is not None:
             tickets = TicketIntake(

@@ -9,6 +9,7 @@ looks.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -37,6 +38,8 @@ ADDRESSED_RETENTION = timedelta(hours=24)
 BROADCAST_RETENTION = timedelta(minutes=10)
 SWEEP_AFTER = timedelta(seconds=5)
 """A stimulus that lies beside its bookmark for longer was left by a node that died."""
+REMOVE_OLD_EVERY = timedelta(minutes=5)
+"""Records past their retention are removed for one tenant at a time."""
 
 
 class Inbox:
@@ -67,6 +70,8 @@ class Inbox:
         self._search: asyncio.Task[None] | None = None
         self._drains = BackgroundTasks("kept stimuli could not be delivered; the sweep delivers them")
         drain.refuse = self._refuse_kept
+        self._clean = deque(tenants)
+        self._removed_old: datetime | None = None
 
     async def stop(self) -> None:
         if self._search is not None:
@@ -169,6 +174,10 @@ class Inbox:
 
     # -- sweep ---------------------------------------------------------------------------------------------------------
 
+    def removes_old(self, now: datetime) -> bool:
+        """Whether the next sweep removes old records, of one tenant after the other."""
+        return self._removed_old is None or now - self._removed_old >= REMOVE_OLD_EVERY
+
     async def sweep(self) -> int:
         """Deliver stimuli that lie beside their bookmark and remove expired ones; returns the number delivered."""
         now = await self._store.now()
@@ -185,6 +194,8 @@ class Inbox:
         for row in await self._store.expire_inbox(PAGE):
             if not row.id.endswith(TWIN):
                 self._counts.add("expired", await self._expiry.record(row))
-        for tenant in self._tenants:
-            await self._expiry.remove_old(tenant)
+        if self.removes_old(now):
+            self._removed_old = now
+            self._clean.rotate(-1)
+            await self._expiry.remove_old(self._clean[0])
         return self._counts.by_outcome["swept"] - before

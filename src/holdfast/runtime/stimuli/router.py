@@ -13,7 +13,7 @@ the row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from holdfast.errors import HoldfastError, PayloadRefused
 from holdfast.model.commit import Commit, Committed
 from holdfast.model.instance import Status
+from holdfast.model.pulse import Pulse
 from holdfast.model.stored import BookmarkRow, InstanceKey
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.ports import Clock, Store
@@ -30,7 +31,7 @@ from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import AWAY, OutageLog
 from holdfast.runtime.plans.plans import Plans
 from holdfast.runtime.plans.triggers import AWAITED, awaited_key
-from holdfast.runtime.service import BackgroundTasks, PeriodicService
+from holdfast.runtime.service import BackgroundTasks, WakeableService
 from holdfast.runtime.stimuli.counts import StimulusCounts
 from holdfast.runtime.stimuli.dedupe import Settled
 from holdfast.runtime.stimuli.delivery import StimulusDelivery
@@ -63,7 +64,6 @@ class StimulusRouter:
         starts: TriggerStarts,
         counts: StimulusCounts,
         log: OutageLog,
-        sweep_every: timedelta,
     ) -> None:
         self._store = store
         self._membership = membership
@@ -79,14 +79,7 @@ class StimulusRouter:
         self.settled = Settled()
         self._kept_for: set[InstanceKey] = set()
         """Instances for which this node kept a stimulus."""
-        self._sweep = PeriodicService(
-            "inbox-sweep",
-            self._sweep_once,
-            every=sweep_every,
-            failure="the inbox could not be swept",
-            log=log,
-            pause_first=True,
-        )
+        self._sweep = WakeableService("inbox-sweep", inbox.sweep, failure="the inbox could not be swept", log=log)
 
     def start(self) -> None:
         self._sweep.start()
@@ -96,8 +89,10 @@ class StimulusRouter:
         await self._looks.stop()
         await self._inbox.stop()
 
-    async def _sweep_once(self) -> None:
-        await self._inbox.sweep()
+    def pulsed(self, pulse: Pulse) -> None:
+        """Sweep the inbox while it holds stimuli."""
+        if pulse.has_inbox or self._inbox.removes_old(pulse.now):
+            self._sweep.wake()
 
     @property
     def counts(self) -> dict[str, int]:

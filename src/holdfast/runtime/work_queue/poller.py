@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Container, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import partial
@@ -32,7 +32,7 @@ from holdfast.runtime.intake import Intake
 from holdfast.runtime.observability.outage_log import AWAY, OutageLog
 from holdfast.runtime.plans.obstacles import OBSTACLES, is_parked_by_cause
 from holdfast.runtime.plans.plans import Plans
-from holdfast.runtime.queue_watch import POLL_INTERVAL, QueueWatch
+from holdfast.runtime.queue_watch import DueRows
 from holdfast.runtime.service import NOW, PeriodicService, end_tasks
 from holdfast.runtime.work_queue.child_starts import ChildStarts, refusal_of
 from holdfast.runtime.work_queue.claim_runner import ClaimRunner
@@ -46,6 +46,8 @@ CLAIMS_MAX = 2
 """Claims at a time: while the store commits one, the next one runs."""
 IN_HAND_MAX = 250 + ROWS_MAX * CLAIMS_MAX
 """Rows in hand above which no more are claimed."""
+RETRY_INTERVAL = timedelta(milliseconds=250)
+"""Pause after a read of the table that failed, and while the node takes no work."""
 CLAIM_GRACE = 10.0
 """Seconds that a running claim may take when the node stops."""
 ATTEMPTS_MAX = 3
@@ -75,7 +77,7 @@ class Poller:
     def __init__(
         self,
         store: Store,
-        queues: Collection[str],
+        due: DueRows,
         intake: Intake,
         plans: Plans,
         lanes: Lanes,
@@ -89,9 +91,10 @@ class Poller:
         *,
         does_own: bool,
     ) -> None:
-        """`queues` are stored queue names (tenant included); `does_own` executes rows that this node adds itself."""
+        """`due` watches the queues of this node; `does_own` executes rows that this node adds itself."""
         self._store = store
-        self.queues = list(queues)
+        self._due = due
+        self.queues = due.queues
         self._intake = intake
         self._plans = plans
         self._lanes = lanes
@@ -112,9 +115,8 @@ class Poller:
         self.in_hand = RowsInHand()
         self._leased: dict[RowKey, WorkRow] = {}
         """Rows that another component leased for this run: it writes them back itself (`take_leased`)."""
-        self._watch = QueueWatch(store, self.queues, plans.lacking)
         self._service = PeriodicService(
-            "poller", self._round, every=POLL_INTERVAL, failure="the work table could not be read", log=log
+            "poller", self._round, every=RETRY_INTERVAL, failure="the work table could not be read", log=log
         )
 
     # -- rows that this node has just added ----------------------------------------------------------------------------
@@ -135,6 +137,7 @@ class Poller:
         for row in rows:
             if row_key(row) not in self.in_hand:
                 self.in_hand.add(row_key(row))
+                self._due.taken([row_key(row)])
                 self._begin(row)
 
     def take_leased(self, row: WorkRow) -> None:
@@ -180,11 +183,21 @@ class Poller:
             await asyncio.wait(self._claims, timeout=CLAIM_GRACE)
         await end_tasks([*self._pending, *self._claims])
 
-    async def _round(self) -> timedelta:
+    async def _round(self) -> timedelta | None:
         if self._intake.paused:
-            await self._watch.rest()
-        elif not await self._watch.is_due() or not await self.take_due():
-            await self._watch.wait()
+            return None
+        await self._due.wait()
+        try:
+            if await self._due.is_due():
+                if len(self.in_hand) >= IN_HAND_MAX:
+                    self._due.full()
+                elif (taken := await self.take_due()) or not self._intake.in_quarantine:
+                    self._due.took(taken)
+                else:
+                    self._due.full()  # One row at a time: the next one may be claimable soon.
+        except BaseException:
+            self._due.full()
+            raise
         self._log.answered()
         return NOW
 

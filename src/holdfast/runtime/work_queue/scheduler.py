@@ -1,20 +1,22 @@
 """The scheduler: starts instances of due schedules. The start and the next due time are one commit (rule M20).
 
-Every node polls; the first commit wins, since the stored due time is a guard. The id of the instance is derived from trigger and
-due time, so a firing cannot start twice. Due times follow the clock of the store.
+Every node waits for the first due time, which its pulse tells. The first commit wins, since the stored due time is a guard. The
+id of the instance is derived from trigger and due time, so a firing cannot start twice. Due times follow the clock of the store.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 
 from holdfast.errors import DefinitionError, HoldfastError
 from holdfast.model import schedule
 from holdfast.model.catalog import Which
+from holdfast.model.changes import SCHEDULES, Change
 from holdfast.model.commit import Commit
+from holdfast.model.pulse import Pulse
 from holdfast.model.schedule import Rule
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import ScheduleRow, ScheduleStep
@@ -27,12 +29,11 @@ from holdfast.runtime.intake import Intake
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import AWAY, OutageLog
 from holdfast.runtime.plans.plans import Plans
-from holdfast.runtime.service import NOW, PeriodicService
+from holdfast.runtime.service import WakeableService
 
 logger = logging.getLogger("holdfast")
 
 PAGE = 1_000
-POLL_INTERVAL = timedelta(milliseconds=250)
 MISFIRE_AFTER = timedelta(seconds=60)
 """A firing that is later than this was missed: the misfire policy of its schedule decides."""
 RETRY_AFTER = timedelta(seconds=5)
@@ -44,6 +45,9 @@ _ScheduleKey = tuple[str, str]
 
 
 class Scheduler:
+    ask_pulse: Callable[[], None]
+    """Asks for the next due time; set by the node."""
+
     def __init__(
         self,
         store: Store,
@@ -65,19 +69,35 @@ class Scheduler:
         self._log = log
         self._blocked: dict[_ScheduleKey, float] = {}
         """Schedules that this node fires now, or does not try again before that time of the event loop."""
-        self._service = PeriodicService(
-            "scheduler", self._round, every=POLL_INTERVAL, failure="due schedules could not be read", log=log
-        )
+        self._next: asyncio.TimerHandle | None = None
+        self._service = WakeableService("scheduler", self._round, failure="due schedules could not be read", log=log)
 
     def start(self) -> None:
         self._service.start()
 
     async def stop(self) -> None:
+        self._forget_next()
         await self._service.stop()
 
-    async def _round(self) -> timedelta | None:
-        fired = 0 if self._intake.paused else await self.fire_due()
-        return NOW if fired else None
+    def pulsed(self, pulse: Pulse) -> None:
+        """Fire when the first schedule is due."""
+        self._forget_next()
+        if pulse.next_schedule is not None:
+            left = max(0.0, (pulse.next_schedule - pulse.now).total_seconds())
+            self._next = asyncio.get_running_loop().call_later(left, self._service.wake)
+
+    def changed(self, change: Change) -> None:
+        if change.concerns(SCHEDULES):
+            self.ask_pulse()
+
+    def _forget_next(self) -> None:
+        if self._next is not None:
+            self._next.cancel()
+            self._next = None
+
+    async def _round(self) -> None:
+        if not self._intake.paused and await self.fire_due():
+            self.ask_pulse()  # It tells when the next schedule is due.
 
     async def fire_due(self) -> int:
         """Fire due schedules and wait for their commits; returns their number."""

@@ -27,6 +27,7 @@ from holdfast.testing.store_contract.inbox_outbox import InboxOutboxContract
 from holdfast.testing.store_contract.lifecycle import LifecycleContract
 from holdfast.testing.store_contract.nodes import NodeContract
 from holdfast.testing.store_contract.processes import ProcessContract
+from holdfast.testing.store_contract.pulse import PulseContract
 from holdfast.testing.store_contract.reads import ReadContract
 from holdfast.testing.store_contract.records import RecordContract
 from holdfast.testing.store_contract.retention import RetentionContract
@@ -45,6 +46,7 @@ class StoreContract(
     WorkContract,
     EffectContract,
     NodeContract,
+    PulseContract,
     DefinitionContract,
     SearchContract,
     RetentionContract,

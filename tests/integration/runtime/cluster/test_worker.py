@@ -101,7 +101,7 @@ async def test_a_drained_worker_finishes_what_it_has_in_hand(field: Field) -> No
 
     assert await worker.ended() == 0
     nodes = {item.id: item for item in await field.runtime.nodes.list()}
-    found = nodes[f"drained.{field.runtime.tenant}"]
+    found = nodes["drained"]
     assert (found.state, found.alive) == ("left", False)
     assert set(found.details.queues) == {"default", "slow"}
 
@@ -159,7 +159,7 @@ async def test_effects_of_a_killed_worker_go_on_with_a_receipt(field: Field) -> 
     assert result.status is Status.FINISHED
     receipts = [item.data for item in await field.runtime.journal(identity) if item.event is JournalEvent.TAKEN_OVER]
     assert [item["attempt"] for item in receipts] == [2]
-    assert receipts[0]["node"].startswith("first.")
+    assert receipts[0]["node"] == "first"
 
 
 async def test_a_frozen_worker_that_wakes_up_late_changes_nothing(field: Field) -> None:
@@ -268,13 +268,14 @@ async def test_a_single_node_task_is_done_by_one_node_each_time(field: Field) ->
     nodes = [engine.runtime_on(store, tenant=tenant, node=f"{tenant}-{name}") for name in "abc"]
     for runtime in nodes:
         await node_of(runtime).start()
-    assert not await node_of(nodes[0]).singletons.claim(item)  # Seen for the first time: due in one interval.
+    assert not (await node_of(nodes[0]).singletons.claim(item))[1]  # Seen for the first time: due in one interval.
     for _ in range(3):
         async with asyncio.timeout(20):
             while not done:
                 claims = await asyncio.gather(*(node_of(runtime).singletons.claim(item) for runtime in nodes))
-                assert sum(claims) <= 1
-                done += ["once"] * sum(claims)
+                claimed = sum(is_mine for _, is_mine in claims)
+                assert claimed <= 1
+                done += ["once"] * claimed
         done.clear()
     for runtime in nodes:
         await node_of(runtime).stop()

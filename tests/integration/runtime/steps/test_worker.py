@@ -21,7 +21,7 @@ from holdfast.model.ticket import Ticket
 from holdfast.model.work import NO_OWNER, WorkRow
 from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.commits.placement import INLINE, Placement
-from holdfast.runtime.queue_watch import QueueWatch
+from holdfast.runtime.queue_watch import DueRows
 from holdfast.runtime.steps.limits.cluster import ClusterLimit
 from holdfast.runtime.steps.limits.spec import Limit
 from holdfast.runtime.steps.queue_share import QueueShare
@@ -414,10 +414,10 @@ async def test_a_worker_takes_no_more_than_its_concurrency(cluster: Cluster, car
 async def test_a_worker_begins_its_own_steps_without_a_look_at_the_table(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def never(watch: QueueWatch) -> bool:
+    async def never(due: DueRows) -> bool:
         return await asyncio.Event().wait()
 
-    monkeypatch.setattr(QueueWatch, "is_due", never)
+    monkeypatch.setattr(DueRows, "is_due", never)
     a = await cluster.node("a", work=True, activities=ALL, queues=("default", QUEUE))
     identity = await start(a, doubled(queue=QUEUE))
 

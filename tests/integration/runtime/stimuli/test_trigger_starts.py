@@ -13,11 +13,11 @@ from holdfast import Activity, Context, Status, Workflow, expr, output
 from holdfast.activities import Event, Flowchart, If, Sequence, SetOutput
 from holdfast.api import ActivationStrategy
 from holdfast.errors import DefinitionNotPublished, InvalidDefinition
-from holdfast.management.definitions import workflow_as_activity
 from holdfast.model.definition import Definition
 from holdfast.model.listing import InstanceFilter, InstanceQuery
 from holdfast.model.requests import DispatchDefinition, DispatchTrigger
 from holdfast.ports import Registration
+from holdfast.runtime.cluster import pulse
 from holdfast.runtime.plans import current_versions
 
 SOON = timedelta(seconds=20)
@@ -141,7 +141,7 @@ async def starts(runtime: Any) -> tuple[str, ...]:
 
 def test_a_change_is_noticed_within_a_second() -> None:
     """By how long a node trusts what it has seen; how long a machine takes is not for a test to say."""
-    assert timedelta(seconds=1) > current_versions.EPOCH_FRESH_FOR + workflow_as_activity.REFRESH_EVERY
+    assert timedelta(seconds=1) > current_versions.EPOCH_FRESH_FOR + pulse.ASK_INTERVAL
 
 
 async def test_what_one_node_publishes_another_starts_and_triggers(cluster: Any) -> None:

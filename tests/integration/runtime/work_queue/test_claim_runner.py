@@ -13,7 +13,7 @@ from holdfast.activities import Sequence
 from holdfast.activities.scheduling import StartAt
 from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.stored import InstanceKey
-from holdfast.runtime.queue_watch import QueueWatch
+from holdfast.runtime.queue_watch import DueRows
 from tests.integration.conftest import Cluster
 from tests.support.node import node_of
 
@@ -52,9 +52,9 @@ async def test_of_two_nodes_one_runs_a_row(cluster: Cluster) -> None:
     names = [f"{cluster.tenant}-{number}" for number in range(COUNT)]
     soon = {"at": await first.store.now() + timedelta(seconds=2)}
     await asyncio.gather(*(first.start(alarm, soon, instance_id=name) for name in names))
-    lookout = QueueWatch(a.store, node_of(a).components.poller.queues)
-    while not await lookout.is_due():
-        await lookout.wait()
+    due = DueRows(a.store, node_of(a).components.poller.queues)
+    while not await due.is_due():
+        await due.wait()
     shared = a.store is b.store  # A store in memory: there is one process only.
     gate = Gate(a)
 

@@ -26,9 +26,11 @@ async def test_one_node_claims_a_due_task() -> None:
     task = RecurringTask("tidy", MINUTE, tidy)
     nodes = [SingletonTasks(store, "", Membership(name), Intake(), OutageLog(name), [task]) for name in "abc"]
 
-    assert not await nodes[0].claim(task)  # The first run is one interval after the task was first seen.
+    assert await nodes[0].claim(task) == (MINUTE, False)  # The first run is one interval after the task was first seen.
     clock.advance(MINUTE)
-    assert sum(await asyncio.gather(*(node.claim(task) for node in nodes))) == 1
+    found = await asyncio.gather(*(node.claim(task) for node in nodes))
+    assert sum(is_mine for _, is_mine in found) == 1
+    assert {due for due, _ in found} == {MINUTE}
     await store.close()
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast import Status, Workflow, activity
-from holdfast.activities import Sequence
+from holdfast.activities import Parallel, Sequence
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRef, EffectRow
 from holdfast.runtime.effects.launcher import EffectLauncher
@@ -130,3 +132,41 @@ async def test_a_step_runs_without_poison_checks_and_without_the_reaper(monkeypa
             patched.undo()  # The end of the node stops the reaper.
 
     assert (result.status, result.variables["said"], probe.calls) == (Status.FINISHED, "charged", ["charge"])
+
+
+fan_out = Workflow(Sequence(Parallel(*(charge.bind(queue="default") for _ in range(5)))), id="fan-out")
+
+
+async def test_the_steps_of_a_fan_out_decode_the_state_once(
+    memory: MemoryNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await memory.runtime.start(fan_out, instance_id="order")
+    rows = await memory.store.effects_of("", "order")
+    running, decoded = FakeRunning(), list[int]()
+    launcher, decode = launcher_of(memory, running, []), memory.components.reader.decode_state
+
+    def count(*arguments: Any) -> Any:
+        decoded.append(1)
+        return decode(*arguments)
+
+    monkeypatch.setattr(memory.components.reader, "decode_state", count)
+    for row in rows:
+        await launcher.launch(row)
+
+    assert len(rows) == len(running.launched) == 5
+    assert len(decoded) == 1
+
+
+async def test_a_state_of_another_instance_with_the_same_id_is_not_used(memory: MemoryNode) -> None:
+    row, running = await recorded(memory), FakeRunning()
+    launcher = launcher_of(memory, running, [])
+    await launcher.launch(row)
+    stored, live = launcher._decoded[InstanceKey("", "order")]
+    running.launched.clear()
+    launcher._decoded[InstanceKey("", "order")] = (replace(stored, created=stored.created - timedelta(days=1)), live)
+
+    assert not launcher._run_decoded(InstanceKey("", "order"), row, stored)
+    await launcher.launch(row)
+
+    assert len(running.launched) == 1
+    assert launcher._decoded[InstanceKey("", "order")][0].created == stored.created

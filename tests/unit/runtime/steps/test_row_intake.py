@@ -12,12 +12,14 @@ import pytest
 from holdfast import Workflow, activity
 from holdfast.model.work import EffectRow
 from holdfast.persistence.memory import MemoryStore
+from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.commits.placement import STEP_QUEUE, step_row
 from holdfast.runtime.commits.spent_rows import SpentRows
 from holdfast.runtime.intake import Intake
 from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
+from holdfast.runtime.queue_watch import QueueWatch
 from holdfast.runtime.service import BackgroundTasks
 from holdfast.runtime.steps.capacity import StepCapacity
 from holdfast.runtime.steps.queue_share import QueueShare
@@ -59,8 +61,10 @@ class Bench:
         log = OutageLog("a")
         runner: Any = self.runner
         plans: Any = NoPlans()
+        self.watch = QueueWatch(self.store, SystemClock())
         self.intake = RowIntake(
             self.store,
+            self.watch,
             plans,
             SpentRows(self.store, self.membership, log),
             runner,
@@ -84,9 +88,11 @@ class Bench:
 async def bench() -> AsyncIterator[Bench]:
     made = Bench(concurrency=2)
     made.membership.join(await made.store.register_node("a", time_to_live=LEASE), lambda: 0)
+    made.watch.start()
     for service in made.intake.services:
         service.start()
     yield made
+    made.watch.stop()
     for service in made.intake.services:
         await service.stop()
     await made.tasks.stop()

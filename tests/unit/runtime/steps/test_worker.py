@@ -15,6 +15,7 @@ from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.model.ticket import Ticket
 from holdfast.model.work import EffectRow
 from holdfast.persistence.memory import MemoryStore
+from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.instance_cache import InstanceCache
 from holdfast.runtime.commits.placement import Placement, step_row
@@ -25,6 +26,7 @@ from holdfast.runtime.liveness import Liveness
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.plans.obstacles import Obstacles
+from holdfast.runtime.queue_watch import QueueWatch
 from holdfast.runtime.service import BackgroundTasks
 from holdfast.runtime.steps.limits.spec import Limit
 from holdfast.runtime.steps.queue_share import shares_of
@@ -88,8 +90,11 @@ async def worker_on(
     known: Any = plans
     running: Any = effects
     reader: Any = None
+    watch = QueueWatch(store, SystemClock())
+    watch.start()
     return StepWorker(
         store,
+        watch,
         membership,
         Liveness(LEASE),
         Intake(),

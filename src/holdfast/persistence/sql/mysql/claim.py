@@ -30,7 +30,7 @@ class ClaimStore(Protocol):
     """The part of the store that a claim uses."""
 
     def script_of(self, batch: Sequence[Commit]) -> Script[list[CommitOutcome]]: ...
-    def notify_change(self) -> None: ...
+    def committed(self, batch: Sequence[Commit]) -> None: ...
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]: ...
 
 
@@ -77,7 +77,7 @@ class MysqlClaim:
         try:
             outcomes = await session.run(self._store.script_of(batch))
             if await session.commit():
-                self._store.notify_change()
+                self._store.committed(batch)
         except BaseException as error:
             await self._pool.give(session, error)
             if isinstance(error, MysqlError | OSError | StoreError):

@@ -17,6 +17,7 @@ from functools import partial
 from typing import TypeVar
 
 from holdfast.errors import StoreClosed
+from holdfast.model.changes import NO_TOPIC, Change, of_commits
 from holdfast.model.commit import Commit, CommitOutcome, Failed
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence import faultpoints
@@ -89,6 +90,7 @@ class MysqlDriver:
         if self._process is None or self._process != os.getpid():
             return
         self._process = None
+        await self.changes.close()
         await self._group_commit.close()
         while self._active_calls:
             self._idle.clear()
@@ -123,11 +125,11 @@ class MysqlDriver:
             await self._readers.give(session)
             return result
 
-    async def write(self, make: Callable[[], Script[T]]) -> T:
+    async def write(self, make: Callable[[], Script[T]], change: Change = NO_TOPIC) -> T:
         """Run a script in one transaction, which is durable when it returns."""
         self.check_open()
         with self._counted():
-            return await self._retried(lambda: self._transaction(make))
+            return await self._retried(lambda: self._transaction(make, change))
 
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         self.check_open()
@@ -158,6 +160,7 @@ class MysqlDriver:
             raise StoreClosed("The store was opened in another event loop. Open a separate store in each loop.")
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
+        self.check_open()
         return await self.changes.wait(since, timeout)
 
     async def _count(self) -> int:
@@ -211,11 +214,11 @@ class MysqlDriver:
         finally:
             script.close()
 
-    async def _transaction(self, make: Callable[[], Script[T]], point: str | None = None) -> T:
+    async def _transaction(self, make: Callable[[], Script[T]], change: Change, point: str | None = None) -> T:
         tried: dict[int, int] = {}
         while True:
             try:
-                return await self._attempt(make, point)
+                return await self._attempt(make, change, point)
             except MysqlError as error:
                 code = code_of(error) or 0
                 tried[code] = tried.get(code, 0) + 1
@@ -223,11 +226,11 @@ class MysqlDriver:
                     raise
             await asyncio.sleep(random.uniform(0, 0.002 * 2 ** min(sum(tried.values()), 5)))
 
-    async def _attempt(self, make: Callable[[], Script[T]], point: str | None) -> T:
+    async def _attempt(self, make: Callable[[], Script[T]], change: Change, point: str | None) -> T:
         async with self._writers.session() as session:
             result = await session.run(make())
             if await session.commit():
-                self.changes.notify_change()
+                self.changes.changed(change)
         if point is not None:
             faultpoints.reached(point)
         return result
@@ -235,7 +238,7 @@ class MysqlDriver:
     async def _commit_group(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
         """Commit a batch in one transaction. If the database refuses it, bisect until the refused commit is alone."""
         try:
-            return await self._transaction(lambda: self._script(batch), "commit.done")
+            return await self._transaction(lambda: self._script(batch), of_commits(batch), "commit.done")
         except Exception as error:
             if self._transient.is_transient(error):
                 raise

@@ -11,10 +11,12 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from holdfast.model.changes import NO_TOPIC, Change, of_commits, of_rows
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.upkeep import MigrationReport
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence import faultpoints
+from holdfast.persistence.claim_turns import take_turns
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.retry import DEFAULT_POLICY, DEFAULT_TRANSIENT, RetryPolicy, TransientTypes
 from holdfast.persistence.sql.definitions import SqlDefinitions
@@ -29,6 +31,7 @@ from holdfast.persistence.sql.mysql.driver import MysqlDriver
 from holdfast.persistence.sql.mysql.errors import MysqlTransient
 from holdfast.persistence.sql.mysql.statements import rewritten
 from holdfast.persistence.sql.nodes import SqlNodes
+from holdfast.persistence.sql.pulse import SqlPulse
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script, execute, marks
@@ -68,6 +71,7 @@ class MysqlStore(
     SqlEffects,
     SqlInboxOutbox,
     SqlNodes,
+    SqlPulse,
     SqlSearch,
     SqlUpkeep,
     SqlExportImport,
@@ -114,9 +118,9 @@ class MysqlStore(
     def script_of(self, batch: Sequence[Commit]) -> Script[list[CommitOutcome]]:
         return commit_script(batch, self._dialect, self._codec)
 
-    def notify_change(self) -> None:
-        """Wake calls of this process that wait for a change."""
-        self._driver.changes.notify_change()
+    def committed(self, batch: Sequence[Commit]) -> None:
+        """Publish a batch that a claim has committed."""
+        self._driver.changes.changed(of_commits(batch))
 
     @asynccontextmanager
     async def claim(
@@ -165,13 +169,13 @@ class MysqlStore(
                     *left_out,
                 )
                 found += WORK.rows(rows, self._codec)
-        return sorted(found, key=claim_order)[:limit]
+        return take_turns(sorted(found, key=claim_order), limit)
 
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
-        return await self._write(lambda: _refusing(self._enqueue(rows)))
+        return await self._write(lambda: _refusing(self._enqueue(rows)), of_rows(rows))
 
     async def put_inbox(self, rows: Sequence[InboxRow], work: Sequence[WorkRow] = ()) -> Sequence[bool]:
-        return await self._write(lambda: _refusing(self._put(rows, work)))
+        return await self._write(lambda: _refusing(self._put(rows, work)), of_rows(work))
 
     async def move_work(
         self, row: WorkRow, *, attempts: int, due: datetime | None, content: str | None = None
@@ -191,11 +195,15 @@ class MysqlStore(
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         return await self._driver.wait_for_change(since, timeout)
 
+    def subscribe(self, on_change: Callable[[Change], None], *, anything: bool = False) -> Callable[[], None]:
+        self._driver.check_open()
+        return self._driver.changes.subscribe(on_change)
+
     async def _read(self, script: Script[T]) -> T:
         return await self._driver.read(script)
 
-    async def _write(self, make: Callable[[], Script[T]]) -> T:
-        return await self._driver.write(make)
+    async def _write(self, make: Callable[[], Script[T]], change: Change = NO_TOPIC) -> T:
+        return await self._driver.write(make, change)
 
 
 def _refusing(script: Script[T]) -> Script[T]:

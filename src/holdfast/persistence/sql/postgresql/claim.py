@@ -16,6 +16,7 @@ from functools import lru_cache
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.work import WorkRow
 from holdfast.persistence import faultpoints
+from holdfast.persistence.claim_turns import take_turns
 from holdfast.persistence.sql.postgresql.batch_commit import Committer
 from holdfast.persistence.sql.postgresql.connection import Connection
 from holdfast.persistence.sql.postgresql.pool import Pool, roll_back
@@ -27,7 +28,7 @@ Retried = Callable[
     [Callable[[], Awaitable[tuple[Connection, "LockedClaim"]]]], Awaitable[tuple[Connection, "LockedClaim"]]
 ]
 _STEP = 100
-_NOW = "(extract(epoch from statement_timestamp()) * 1000000)::bigint"
+NOW = "(extract(epoch from statement_timestamp()) * 1000000)::bigint"
 
 
 def _rounded(limit: int) -> int:
@@ -48,7 +49,7 @@ def _claimable(limit: int) -> str:
         )
 
     at_once = found(f"due = {AT_ONCE}", "urgency, tenant, id")
-    timers = found(f"due > {AT_ONCE} and due <= {_NOW}", "due, urgency, tenant, id")
+    timers = found(f"due > {AT_ONCE} and due <= {NOW}", "due, urgency, tenant, id")
     return (
         f"with at_once as materialized ({at_once}), timers as materialized ({timers})"
         f" select w.*, e.value from (select value from hf_counter where name = 'epoch') e"
@@ -56,7 +57,7 @@ def _claimable(limit: int) -> str:
     )
 
 
-UNTIL_DUE = f"""select min(w.moment) - {_NOW} from unnest($1::text[]) q(queue) cross join lateral (
+UNTIL_DUE = f"""select min(w.moment) - {NOW} from unnest($1::text[]) q(queue) cross join lateral (
     (select created as moment from hf_work where queue = q.queue and due = {AT_ONCE}
         and content <> all($2::text[]) order by urgency, tenant, id limit 1)
     union all
@@ -72,7 +73,7 @@ class LockedClaim:
         connection: Connection,
         committer: Committer,
         otherwise: Callable[[Sequence[Commit]], Awaitable[Sequence[CommitOutcome]]],
-        committed: Callable[[], None],
+        committed: Callable[[Sequence[Commit]], None],
     ) -> None:
         self._connection = connection
         self._committer = committer
@@ -93,7 +94,7 @@ class LockedClaim:
         self.locks = False
         self.consumed = {(commit.tenant, work_id) for commit in batch for work_id in commit.work_consumed}
         outcomes = await self._committer.commit_claimed(self._connection, batch)
-        self._committed()
+        self._committed(batch)
         return outcomes
 
 
@@ -160,6 +161,6 @@ class Claims:
             self._pool.give_back(connection)
             raise
         rows = [row for row in rows if (row.tenant, row.id) not in unlocked]
-        claim.rows = sorted(rows, key=claim_order)[:limit]
+        claim.rows = take_turns(sorted(rows, key=claim_order), limit)
         self._held.update(((row.tenant, row.id), claim) for row in claim.rows)
         return connection, claim

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any, TypeVar
 
+from holdfast.model.changes import NO_TOPIC, Change, of_commits
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence.retry import RetryPolicy, retrying
@@ -84,7 +85,8 @@ class PostgresDriver:
             raise explained(error, self._url) from error
         finally:
             await end(connection)
-        self.projector.mark()
+        if migrating:  # Not the second handle of a process, which only renews the heartbeat.
+            self.projector.mark()
 
     async def _connect_without_timeout(self) -> Connection:
         """A connection without a statement timeout, for migrations: another node may be migrating, or a table may be large."""
@@ -111,9 +113,9 @@ class PostgresDriver:
         for pool in (self._lane_pool, self._claim_pool, self._lookup_pool, self._listing_pool, self._ordinary):
             await pool.close()
 
-    def changed(self) -> None:
-        """Notify the listener and the projector of a commit."""
-        self.listener.changed()
+    def committed(self, batch: Sequence[Commit]) -> None:
+        """Tell the listener and the projector of committed instances."""
+        self.listener.changed(of_commits(batch))
         self.projector.mark()
 
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
@@ -121,7 +123,7 @@ class PostgresDriver:
             outcomes = await self._group_commit.submit(batch)
         except DATABASE_ERRORS as error:
             raise explained(error, self._url) from error
-        self.changed()
+        self.committed(batch)
         return outcomes
 
     def claim(
@@ -162,13 +164,14 @@ class PostgresDriver:
             self._ordinary.give_back(connection)
         return result
 
-    async def write(self, make: Callable[[], Script[T]]) -> T:
+    async def write(self, make: Callable[[], Script[T]], change: Change) -> T:
         async def attempt() -> T:
             async with self._ordinary.transaction() as connection:
                 return await run(connection, make())
 
         result = await self._retried(attempt)
-        self.changed()
+        self.listener.changed(change)
+        self.projector.mark()
         return result
 
     async def fetch(self, sql: str, *values: Any) -> Rows:
@@ -181,17 +184,21 @@ class PostgresDriver:
         return await self._retried(attempt)
 
     async def insert(self, insert: Callable[[Connection], Awaitable[T]]) -> T:
+        result = await self._insert_silently(insert)
+        self.listener.changed(NO_TOPIC)
+        return result
+
+    async def _insert_silently(self, insert: Callable[[Connection], Awaitable[T]]) -> T:
         async def attempt() -> T:
             async with self._lookup_pool.connection() as connection:
                 return await insert(connection)
 
-        result = await self._retried(attempt)
-        self.listener.changed()
-        return result
+        return await self._retried(attempt)
 
     async def _enqueue(self, rows: Sequence[Row]) -> Sequence[bool]:
-        """Insert the work rows of all callers that arrived during the last insert, in one transaction."""
-        return await self.insert(insert_new(WORK, "work_added", rows))
+        """Insert the work rows of all callers that arrived during the last insert, in one transaction. Each caller publishes
+        its own rows."""
+        return await self._insert_silently(insert_new(WORK, "work_added", rows))
 
     async def _retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
         try:

@@ -8,22 +8,23 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from holdfast.model.changes import NO_TOPIC, Change, of_rows
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.listing import HourCount, InstanceFilter, InstancePage, InstanceQuery
 from holdfast.model.stored import InstanceKey
 from holdfast.model.upkeep import MigrationReport, RetentionRule, StoreStats
-from holdfast.model.work import WorkRow
+from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.retry import DEFAULT_POLICY, RetryPolicy, TransientTypes
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.effects import SqlEffects
-from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.postgresql.claim import UNTIL_DUE, LockedClaim
 from holdfast.persistence.sql.postgresql.connection import Connection, PostgresTransient
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.driver import PostgresDriver
 from holdfast.persistence.sql.postgresql.inbox_lookup import InboxWrites, PostgresInbox
+from holdfast.persistence.sql.postgresql.pulse import PostgresPulse
 from holdfast.persistence.sql.postgresql.query_batch import QueryBatcher
 from holdfast.persistence.sql.postgresql.reads import Lookups, PostgresReads
 from holdfast.persistence.sql.postgresql.search import PostgresSearch
@@ -45,7 +46,7 @@ class PostgresStore(
     SqlWork,
     SqlEffects,
     PostgresInbox,
-    SqlNodes,
+    PostgresPulse,
     PostgresSearch,
     PostgresUpkeep,
     PostgresExportImport,
@@ -105,7 +106,7 @@ class PostgresStore(
         return driver.claim(lambda connection: self._claim_on(connection, driver), queues, limit, lacking, without)
 
     def _claim_on(self, connection: Connection, driver: PostgresDriver) -> LockedClaim:
-        return LockedClaim(connection, driver.committer, self.commit, driver.changed)
+        return LockedClaim(connection, driver.committer, self.commit, driver.committed)
 
     async def until_due(self, queues: Sequence[str], *, lacking: Collection[str] = ()) -> timedelta | None:
         ((left,),) = await self._driver.fetch(UNTIL_DUE, list(queues), list(lacking))
@@ -114,8 +115,18 @@ class PostgresStore(
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         return await self._driver.listener.wait(since, timeout)
 
+    def subscribe(self, on_change: Callable[[Change], None], *, anything: bool = False) -> Callable[[], None]:
+        return self._driver.listener.subscribe(on_change, anything=anything)
+
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
-        return await self._driver.enqueuing.submit([WORK.encode(row, self._codec) for row in rows])
+        answers = await self._driver.enqueuing.submit([WORK.encode(row, self._codec) for row in rows])
+        self._driver.listener.changed(of_rows(rows))
+        return answers
+
+    async def put_inbox(self, rows: Sequence[InboxRow], work: Sequence[WorkRow] = ()) -> Sequence[bool]:
+        answers = await super().put_inbox(rows, work)
+        self._driver.listener.changed(of_rows(work))
+        return answers
 
     async def search(self, query: InstanceQuery) -> InstancePage:
         await self._driver.projector.catch_up()
@@ -160,8 +171,8 @@ class PostgresStore(
     async def _read(self, script: Script[T]) -> T:
         return await self._driver.read(script)
 
-    async def _write(self, make: Callable[[], Script[T]]) -> T:
-        return await self._driver.write(make)
+    async def _write(self, make: Callable[[], Script[T]], change: Change = NO_TOPIC) -> T:
+        return await self._driver.write(make, change)
 
     async def _fetch(self, sql: str, *values: Any) -> Rows:
         return await self._driver.fetch(sql, *values)

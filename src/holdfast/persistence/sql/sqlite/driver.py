@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
-from time import monotonic
 from typing import TypeVar
 
+from holdfast.model.changes import NO_TOPIC, Change
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.upkeep import MigrationReport
+from holdfast.persistence.change_hub import ChangeHub, OnChange
 from holdfast.persistence.sql.script import Script
 from holdfast.persistence.sql.sqlite.connection import connect, retry_while_busy
+from holdfast.persistence.sql.sqlite.foreign_writes import ForeignWrites
 from holdfast.persistence.sql.sqlite.migrate import check_schema, migrate
 from holdfast.persistence.sql.sqlite.other_processes import OtherProcesses
 from holdfast.persistence.sql.sqlite.reader import Reader, ReadJob
+from holdfast.persistence.sql.sqlite.wake_sockets import WakeSockets
 from holdfast.persistence.sql.sqlite.worker_thread import WorkerThread
 from holdfast.persistence.sql.sqlite.writer import CommitJob, CommitScript, ScriptJob, WriteJob, Writer
 from holdfast.persistence.store_state import forked, not_open
@@ -29,8 +31,6 @@ READERS = 2
 _READS_MAX = 64
 _WRITES_MAX = 512
 _WRITER_CACHE_KIB = 16 * 1024
-_POLL_INTERVAL = 0.02
-"""Seconds between two checks whether another process has written (M15)."""
 
 
 class SqliteDriver:
@@ -46,7 +46,9 @@ class SqliteDriver:
         self._turn = 0
         self._listener: sqlite3.Connection | None = None
         self._other_processes: OtherProcesses | None = None
-        self._waiters: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+        self._hub = ChangeHub()
+        self._sockets: WakeSockets | None = None
+        self._foreign: ForeignWrites | None = None
 
     def open(self, *, migrating: bool) -> None:
         """Connect, migrate and start the threads. Blocking."""
@@ -63,12 +65,14 @@ class SqliteDriver:
             raise
         self._process = os.getpid()
         self._other_processes = OtherProcesses(connection, self._now)
-        writer = Writer(connection, self._path, self._script, self._other_processes.any, self._wake_waiters)
+        writer = Writer(connection, self._path, self._script, self._other_processes.any, self._committed)
         self._writer = WorkerThread("holdfast-writer", writer.work, writer.close, _WRITES_MAX)
         for number in range(READERS):
             reader = Reader(connect(self._path), self._path)
             self._readers.append(WorkerThread(f"holdfast-reader-{number}", reader.work, reader.close, _READS_MAX))
         self._listener = connect(self._path)
+        self._sockets = WakeSockets(self._path)
+        self._foreign = ForeignWrites(self._hub, self._sockets, self._version)
 
     def close(self) -> None:
         """Finish all submitted jobs, stop the threads and close the connections. Blocking."""
@@ -84,6 +88,8 @@ class SqliteDriver:
         if self._listener is not None:
             self._listener.close()
             self._listener = None
+        if self._sockets is not None:
+            self._sockets.close()
 
     def migrate(self, *, check: bool) -> MigrationReport:
         with closing(connect(self._path)) as connection:
@@ -97,8 +103,8 @@ class SqliteDriver:
         result: T = await job.future
         return result
 
-    async def write(self, make: Callable[[], Script[T]]) -> T:
-        job = ScriptJob(make)
+    async def write(self, make: Callable[[], Script[T]], change: Change = NO_TOPIC) -> T:
+        job = ScriptJob(make, change)
         self._open_writer().submit(job)
         result: T = await job.future
         return result
@@ -113,24 +119,27 @@ class SqliteDriver:
         if self._other_processes is not None:
             self._other_processes.own.add(boot)
 
+    def subscribe(self, on_change: OnChange) -> Callable[[], None]:
+        end = self._hub.subscribe(on_change)
+        self._watched().start()
+        return end
+
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
-        until = monotonic() + timeout.total_seconds()
-        waiter = asyncio.Event()
-        self._waiters[waiter] = asyncio.get_running_loop()
-        try:
-            while True:
-                version, left = self._version(), until - monotonic()
-                if version != since or left <= 0:
-                    return version
-                try:
-                    # Not `wait_for`: before Python 3.12 it may swallow a cancellation that arrives with the event.
-                    async with asyncio.timeout(min(left, _POLL_INTERVAL)):
-                        await waiter.wait()
-                except TimeoutError:
-                    continue
-                waiter.clear()
-        finally:
-            del self._waiters[waiter]
+        self._check_open()
+        if timeout > timedelta(0) and self._hub.number == since:
+            self._watched().start()
+        return await self._hub.wait(since, timeout)
+
+    async def stop_watching(self) -> None:
+        """Before `close`, on the event loop that waited for changes."""
+        if self._foreign is not None:
+            await self._foreign.stop()
+
+    def _watched(self) -> ForeignWrites:
+        self._check_open()
+        if self._foreign is None:
+            raise not_open()
+        return self._foreign
 
     def _version(self) -> int:
         """A number that changes when another connection, of any process, has committed."""
@@ -141,13 +150,13 @@ class SqliteDriver:
         rows = retry_while_busy(lambda: listener.execute("pragma data_version").fetchall())
         return int(rows[0][0])
 
-    def _wake_waiters(self) -> None:
-        """Wake waiting calls. Runs in the writer thread after each transaction."""
-        for waiter, loop in list(self._waiters.items()):
-            try:
-                loop.call_soon_threadsafe(waiter.set)
-            except RuntimeError:  # The loop is closed.
-                continue
+    def _committed(self, change: Change) -> None:
+        """Runs in the writer thread after each transaction."""
+        if self._foreign is not None:
+            self._foreign.own_commits += 1
+        if self._sockets is not None:
+            self._sockets.wake()
+        self._hub.publish_from_thread(change)
 
     def _open_writer(self) -> WorkerThread[WriteJob]:
         self._check_open()

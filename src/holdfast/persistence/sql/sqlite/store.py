@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
+from holdfast.model.changes import NO_TOPIC, Change
 from holdfast.model.cluster import Registration
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.upkeep import MigrationReport
@@ -23,6 +24,7 @@ from holdfast.persistence.sql.effects import SqlEffects
 from holdfast.persistence.sql.export_import import SqlExportImport
 from holdfast.persistence.sql.inbox_outbox import SqlInboxOutbox
 from holdfast.persistence.sql.nodes import SqlNodes
+from holdfast.persistence.sql.pulse import SqlPulse
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script
@@ -52,6 +54,7 @@ class SqliteStore(
     SqlEffects,
     SqlInboxOutbox,
     SqlNodes,
+    SqlPulse,
     TalliedSearch,
     TalliedUpkeep,
     SqlExportImport,
@@ -81,6 +84,7 @@ class SqliteStore(
         await asyncio.to_thread(self._driver.open, migrating=migrate)
 
     async def close(self) -> None:
+        await self._driver.stop_watching()
         await asyncio.to_thread(self._driver.close)
 
     async def migrate(self, *, check: bool = False) -> MigrationReport:
@@ -127,8 +131,11 @@ class SqliteStore(
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         return await self._driver.wait_for_change(since, timeout)
 
+    def subscribe(self, on_change: Callable[[Change], None], *, anything: bool = False) -> Callable[[], None]:
+        return self._driver.subscribe(on_change)
+
     async def _read(self, script: Script[T]) -> T:
         return await self._driver.read(script)
 
-    async def _write(self, make: Callable[[], Script[T]]) -> T:
-        return await retrying(lambda: self._driver.write(make), transient=self.transient, policy=self._retry)
+    async def _write(self, make: Callable[[], Script[T]], change: Change = NO_TOPIC) -> T:
+        return await retrying(lambda: self._driver.write(make, change), transient=self.transient, policy=self._retry)

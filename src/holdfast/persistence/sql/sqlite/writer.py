@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from holdfast.errors import StoreUnavailable
+from holdfast.model.changes import NO_TOPIC, Change, merged, of_commits
 from holdfast.model.commit import Commit, CommitOutcome, Failed
 from holdfast.persistence import faultpoints
 from holdfast.persistence.sql.commit_grouping import DISJOINT_INSTANCES, commits_of, split
@@ -31,11 +32,12 @@ CommitScript = Callable[[Sequence[Commit]], Script[list[CommitOutcome]]]
 
 
 class ScriptJob(Job[Any]):
-    __slots__ = ("make",)
+    __slots__ = ("change", "make")
 
-    def __init__(self, make: Callable[[], Script[Any]]) -> None:
+    def __init__(self, make: Callable[[], Script[Any]], change: Change = NO_TOPIC) -> None:
         super().__init__()
         self.make = make
+        self.change = change
 
 
 class CommitJob(Job[Sequence[CommitOutcome]]):
@@ -57,7 +59,7 @@ class Writer:
         path: Path,
         script: CommitScript,
         has_other_processes: Callable[[], bool],
-        on_commit: Callable[[], None],
+        on_commit: Callable[[Change], None],
     ) -> None:
         self._connection = connection
         self._path = path
@@ -85,7 +87,7 @@ class Writer:
             if isinstance(error, sqlite3.Error):
                 raise explained(error, self._path) from error
             raise
-        self._on_commit()
+        self._on_commit(_change_of(jobs))
         faultpoints.reached("commit.done")
         if self._has_other_processes():
             time.sleep(_YIELD_TIME)
@@ -140,3 +142,7 @@ class Writer:
             raise
         self._connection.execute("release part")
         return result
+
+
+def _change_of(jobs: Sequence[WriteJob]) -> Change:
+    return merged(job.change if isinstance(job, ScriptJob) else of_commits(job.batch) for job in jobs)

@@ -341,7 +341,7 @@ async def test_notifications_are_merged_and_sent_only_to_listeners(
 
     seen = await another.wait_for_change(-1, timedelta(0))
     seen = await another.wait_for_change(seen, timedelta(seconds=30))
-    store._driver.listener._looked = float("-inf")
+    store._driver.listener._checked = float("-inf")
     await asyncio.gather(*(store.commit([commit_of(instance(f"i{number}"))]) for number in range(200)))
 
     assert await another.wait_for_change(seen, timedelta(seconds=30)) != seen

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import StoreUnavailable
+from holdfast.model.changes import Change
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Failed
 from holdfast.persistence.sql.script import Script, execute
 from holdfast.persistence.sql.sqlite.connection import connect
@@ -27,8 +28,9 @@ class Recorded:
         self.commits = 0
         self.writer = Writer(self.connection, path, self.script, lambda: False, self.committed)
 
-    def committed(self) -> None:
+    def committed(self, change: Change) -> None:
         self.commits += 1
+        self.change = change
 
     def script(self, batch: Sequence[Commit]) -> Script[list[CommitOutcome]]:
         ids = [commit.instance.id for commit in batch if commit.instance is not None]
