@@ -105,7 +105,7 @@ async def ended(tasks: Iterable[asyncio.Task[None] | None], grace: timedelta) ->
 class InstanceEffects:
     """The running effects of one instance of the inline runner."""
 
-    __slots__ = ("_finished", "_grace", "_live", "_news", "_on_lone_result", "_open", "_origin", "_tasks")
+    __slots__ = ("_finished", "_grace", "_live", "_news", "_on_lone_result", "_open", "_tasks")
 
     def __init__(
         self,
@@ -115,7 +115,6 @@ class InstanceEffects:
         grace: timedelta,
     ) -> None:
         self._live = live
-        self._origin = origin_of(live)
         self._tasks: EffectTasks[Attempt] = EffectTasks(pools, middleware, grace, self._ended)
         self._grace = grace
         self._open: dict[int, Attempt] = {}
@@ -130,7 +129,7 @@ class InstanceEffects:
             self._finished.append((request.execution_id, request.attempt, held))
             self.wake()
             return
-        attempt = self._open[request.execution_id] = Attempt(self._origin, self._live, request)
+        attempt = self._open[request.execution_id] = Attempt(origin_of(self._live), self._live, request)
         self._tasks.begin(attempt)
 
     async def next(self, on_lone_result: OnLoneResult | None = None) -> list[Finished]:
