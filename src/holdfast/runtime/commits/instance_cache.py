@@ -89,12 +89,15 @@ class InstanceCache:
             raise InstanceNotFound(key.id)
         return found
 
-    async def state(self, key: InstanceKey) -> tuple[InstanceRow, Mapping[str, bytes]]:
-        """The stored row and the large values that its state refers to, both of the same version."""
+    async def state(self, key: InstanceKey, *, pages: bool = True) -> tuple[InstanceRow, Mapping[str, bytes]]:
+        """The stored row and the large values that its state refers to, both of the same version.
+
+        `pages`: with the pages of large variables.
+        """
         while True:
             row = await self.row(key)
             try:
-                return row, await self.values_of(key, row)
+                return row, await self.values_of(key, row, pages=pages)
             except StateMoved:
                 if (await self.row(key)).version == row.version:
                     raise
