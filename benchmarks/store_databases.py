@@ -115,6 +115,12 @@ class Processor:
             if found[name] != wanted:
                 raise Unmeasurable(f"This PostgreSQL runs with {name}={found[name]}; durable figures need {wanted}.")
 
+    async def log_position(self) -> int:
+        """Position of the write-ahead log in bytes; 0 for SQLite."""
+        if self._connection is None:
+            return 0
+        return int(await self._connection.fetchval("select pg_current_wal_insert_lsn() - '0/0'::pg_lsn"))
+
     async def backends(self) -> dict[int, float]:
         """CPU seconds of each server process; empty if they cannot be read (SQLite, remote server)."""
         if self._connection is None:

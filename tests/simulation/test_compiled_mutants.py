@@ -15,7 +15,7 @@ from holdfast.activities.code.attempt import AttemptNode
 from holdfast.activities.code.loops import _Loop
 from holdfast.authoring.compiler.expressions import Expressions
 from holdfast.execution.heap.iterators import DictPosition
-from holdfast.execution.heap.writer import _Writer
+from holdfast.execution.heap.object_writer import ObjectWriter
 from holdfast.testing.clock import VirtualClock
 from tests.support.programs.comparison import compare, load
 from tests.support.programs.namespace import TYPES
@@ -52,14 +52,14 @@ def unbound_is_stable(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_identity(patch: pytest.MonkeyPatch) -> None:
-    count_in = _Writer.count_in
+    count_in = ObjectWriter.count_in
 
     def counted(self: Any, value: Any) -> Any:
         found = count_in(self, value)
         self.counts = dict.fromkeys(self.counts, 1)
         return found
 
-    patch.setattr(_Writer, "count_in", counted)
+    patch.setattr(ObjectWriter, "count_in", counted)
 
 
 def name_is_kept(patch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,8 @@ from weakref import ReferenceType, ref
 
 from holdfast.errors import ExpressionSyntax, ValueRefused
 from holdfast.execution.composite import UNSET
+from holdfast.execution.heap.heap_book import HeapBook, TrackedScope
+from holdfast.execution.heap.traced_text import BOOK, traced
 from holdfast.model.module_names import current_name, loaded_module
 from holdfast.model.scope import Scope, Shape
 from holdfast.model.values import TypeRegistry, decode
@@ -129,8 +131,30 @@ def make_function(
     only = tree.body[0] if len(tree.body) == 1 and not statements else None
     if isinstance(only, ast.Expr):
         tree.body = [ast.copy_location(ast.Return(only.value), only)]
-    function = _explaining(_compiled(tree.body, shape), shape.names[LOST])
+    function = _explaining(_tracked(_compiled(tree.body, shape), tree.body, shape), shape.names[LOST])
     return _checked(function, shape) if watched else function
+
+
+def _tracked(function: Callable[[Scope], Any], body: list[ast.stmt], shape: FrameShape) -> Callable[[Scope], Any]:
+    """Report the variables that the text mentions, if its frame refers to large blocks. A text that mentions a block
+    itself runs in its traced form, which is compiled when it is first needed."""
+    reads, writes = names_in(body)
+    slots = [shape.names[name] for name in shape.names if name in reads or name in writes]
+    if not slots:
+        return function
+    made: list[Callable[[Scope, HeapBook], Any]] = []
+
+    def run(scope: Scope) -> Any:
+        if scope.__class__ is not TrackedScope:
+            return function(scope)
+        if not scope.mention_all(slots):
+            return function(scope)
+        if not made:
+            hidden = shape.names.keys() | shape.uses.keys()
+            made.append(_compiled(traced(body, shape.names, hidden), shape, BOOK))
+        return made[0](scope, scope.book)
+
+    return run
 
 
 def _explaining(function: Callable[[Scope], Any], slot: int) -> Callable[[Scope], Any]:
@@ -200,7 +224,8 @@ def _place(tree: ast.Module, lines: Lines) -> None:
             node.col_offset = node.end_col_offset = NO_COLUMN
 
 
-def _compiled(body: list[ast.stmt], shape: FrameShape) -> Callable[[Scope], Any]:
+def _compiled(body: list[ast.stmt], shape: FrameShape, *more: str) -> Callable[..., Any]:
+    """A function of a scope, and of more arguments with these names."""
     reads, writes = names_in(body)
     known, first = shape.names, body[0]
     at: dict[str, Any] = {"lineno": first.lineno, "end_lineno": first.lineno}
@@ -210,7 +235,13 @@ def _compiled(body: list[ast.stmt], shape: FrameShape) -> Callable[[Scope], Any]
     if after:
         body = [ast.Try(body=body, handlers=[], orelse=[], finalbody=after, **at)]
     arguments = ast.arguments(
-        posonlyargs=[], args=[ast.arg(SCOPE, **at)], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+        posonlyargs=[],
+        args=[ast.arg(name, **at) for name in (SCOPE, *more)],
+        vararg=None,
+        kwonlyargs=[],
+        kw_defaults=[],
+        kwarg=None,
+        defaults=[],
     )
     name = shape.function or "branch"
     function = ast.FunctionDef(name=name, args=arguments, body=[*before, *body], decorator_list=[], **at)

@@ -16,6 +16,7 @@ from typing import Any, SupportsIndex, cast
 import msgspec
 from msgspec.msgpack import Ext
 
+from holdfast.execution.heap.paged_block import PAGED, PagedBlock
 from holdfast.execution.pages import PAGE, pages_of, split_pages, unpack_value
 from holdfast.execution.unreadable import unreadable
 from holdfast.model import values
@@ -60,6 +61,8 @@ def joined(part: Any, stored: Mapping[str, bytes]) -> Any:
         return [joined(item, stored) for item in part]
     if kind is not Ext:
         return part
+    if part.code == PAGED:
+        return PagedBlock(bytes(part.data), stored)
     refs, rest = _named(part)
     if part.code == VALUE:
         return unpack_value(stored[refs[0]])

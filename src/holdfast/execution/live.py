@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 from holdfast.execution.activation import COMPLETED, Activation
 from holdfast.execution.cancellation import cancel_kids, forget_bookmarks, forget_interrupted
+from holdfast.execution.heap.heap_book import HeapBook
 from holdfast.execution.journal import COMPLETED as ENDED, STARTED, RawEntry, masked
 from holdfast.execution.plan import Node, Outcome, Plan
 from holdfast.execution.record import EffectRequest, Interrupted, NewBookmark
@@ -124,6 +125,8 @@ class LiveInstance(Struct, eq=False, weakref=True):
     """Number of entries of `journal` that are committed; a durable burst starts with an empty journal."""
     ending: dict[int, EffectRequest] = {}
     """Canceled effects that have not ended, by execution id. Finalizers wait for them (rule M1)."""
+    heap: HeapBook | None = None
+    """Large lists and dicts among the variables of functions, and what this burst can have changed in them."""
     root: Activation = cast("Activation", None)
     cleanup: Activation = cast("Activation", None)
 

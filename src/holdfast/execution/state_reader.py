@@ -11,7 +11,8 @@ import msgspec
 from holdfast.errors import InvalidState
 from holdfast.execution.activation import Activation
 from holdfast.execution.frames import LOST
-from holdfast.execution.heap import read_heap
+from holdfast.execution.heap.book_reader import FrameData, read_book
+from holdfast.execution.heap.heap_book import HeapBook, TrackedScope
 from holdfast.execution.lazy_values import LazyScope, LazyValue
 from holdfast.execution.live import ChildStart, Compensation, LiveInstance
 from holdfast.execution.plan import Plan
@@ -33,14 +34,21 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 def read_instance(
-    state: State, plan: Plan, now: Callable[[], int], services: Services, *, into: LiveInstance | None = None
+    state: State,
+    plan: Plan,
+    now: Callable[[], int],
+    services: Services,
+    *,
+    into: LiveInstance | None = None,
+    heap: HeapBook | None = None,
 ) -> LiveInstance:
     """The instance that a state describes.
 
     Raises `StateUnreadable` if the state does not fit the plan or the classes of this process. `into` is overwritten in place.
+    `heap` are the large variables that the last commit of this node left in memory; the instance owns them from now on.
     """
     try:
-        return _Reader(state, plan, now, services, into).live
+        return _Reader(state, plan, now, services, into, heap).live
     except Exception as error:
         raise unreadable(state.id, error) from error
 
@@ -53,13 +61,24 @@ class _Reader:
     __slots__ = ("activations", "frames", "live", "plan", "scopes")
 
     def __init__(
-        self, state: State, plan: Plan, now: Callable[[], int], services: Services, into: LiveInstance | None
+        self,
+        state: State,
+        plan: Plan,
+        now: Callable[[], int],
+        services: Services,
+        into: LiveInstance | None,
+        heap: HeapBook | None,
     ) -> None:
         self.plan = plan
         self.live = live = _blank(state, plan, now, services)
+        replaced = None if into is None else into.heap
         if into is not None:
             self.live = live = into.copy_from(live)
-        self.frames = read_heap(state.heap, plan.types, references(plan)) if state.heap else []
+        self.frames: list[FrameData] = []
+        if state.heap:
+            self.frames, live.heap = read_book(state.heap, plan.types, references(plan), heap)
+        if replaced is not None:  # the next commit replaces the pages that it counts
+            replaced.tracks, live.heap = False, replaced
         self.scopes = self._read_scopes(state.scopes)
         self.activations: dict[int, Activation] = {}
         self._read_activations(state.activations)
@@ -103,15 +122,23 @@ class _Reader:
                 if LazyValue in map(type, found.values()):
                     scope = scopes[-1] = LazyScope(scope, types)
             if item.frame is not None:
-                places = places_of(shape)
-                kept, lost = self.frames[item.frame]
-                for label, value in kept.items():
-                    scope[places[label]] = value
-                if lost:
-                    scope[places[LOST]] = lost
+                scope = scopes[-1] = self._frame(scope, shape, self.frames[item.frame])
             if shape.mutable:
                 shape.own(scope)  # eager, because these values are usually stored and may be large
         return scopes
+
+    def _frame(self, scope: Scope, shape: Shape, frame: FrameData) -> Scope:
+        places, book = places_of(shape), self.live.heap
+        for label, value in frame.variables.items():
+            scope[places[label]] = value
+        if frame.lost:
+            scope[places[LOST]] = frame.lost
+        if book is None or not book.tracks:
+            return scope
+        if shape.exposed:  # texts in other languages do not report what they use
+            book.tracks = False
+            return scope
+        return TrackedScope(scope, book, {places[label]: reached for label, reached in frame.reaches.items()})
 
     def _read_activations(self, stored: list[ActivationState]) -> None:
         activations, scopes, nodes = self.activations, self.scopes, self.plan.by_key

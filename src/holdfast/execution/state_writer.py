@@ -11,7 +11,7 @@ from msgspec import Struct
 from holdfast.execution.activation import Activation
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape
-from holdfast.execution.heap import write_heap
+from holdfast.execution.heap import HeapPages, write_heap
 from holdfast.execution.lazy_values import LazyScope, LazyValue
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Plan
@@ -30,16 +30,23 @@ Array = tuple[Any, ...]
 """A `State` or a part of one. Trailing fields at their defaults are omitted."""
 
 
-def write_state(live: LiveInstance, lazy: list[LazyValue] | None = None, *, trusting: bool = True) -> Array:
+def write_state(
+    live: LiveInstance,
+    lazy: list[LazyValue] | None = None,
+    *,
+    trusting: bool = True,
+    pages: HeapPages | None = None,
+) -> Array:
     """The state without the journal, in the form of a `State`.
 
     It is written as arrays directly, because intermediate objects would cost more than the writing itself.
 
     Without a list for lazy values, they are decoded. With a list, they are added to it and appear in the arrays
     unchanged. Large values that look like JSON then appear without a copy, so the caller must pack them at once. If
-    packing refuses such a value (`values.Tree` says which), write again with `trusting=False`.
+    packing refuses such a value (`values.Tree` says which), write again with `trusting=False`. With `pages`, the large
+    variables of functions are stored in pages.
     """
-    return _Writer(live, live.plan.types, lazy, trusting and lazy is not None).state()
+    return _Writer(live, live.plan.types, lazy, trusting and lazy is not None, pages).state()
 
 
 class _Writer(Struct, eq=False):
@@ -47,6 +54,7 @@ class _Writer(Struct, eq=False):
     types: TypeRegistry
     lazy: list[LazyValue] | None
     trusting: bool
+    pages: HeapPages | None = None
     scopes: list[Array] = []
     numbers: dict[int, int] = {}
     frames: list[dict[str, Any]] = []
@@ -103,7 +111,7 @@ class _Writer(Struct, eq=False):
         return (*rest, [], *rare) if any(rare) else rest
 
     def heap(self) -> dict[str, Any]:
-        return write_heap(self.frames, self.types, references(self.live.plan), trusting=self.trusting)
+        return write_heap(self.frames, self.types, references(self.live.plan), trusting=self.trusting, pages=self.pages)
 
     def value(self, value: Any) -> Any:
         return value if _is_plain(value) else self.encoded(value)

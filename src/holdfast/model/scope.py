@@ -52,6 +52,7 @@ class Shape:
         "boundary",
         "checks",
         "defaults",
+        "exposed",
         "ids",
         "inputs",
         "key",
@@ -87,6 +88,8 @@ class Shape:
         self.mutable = False
         """Whether some default must be copied for each scope."""
         self.size = FIRST_SLOT
+        self.exposed = False
+        """Whether a text of a static language reads a variable by its position."""
 
     def add(self, table: dict[str, int], name: str, type_name: str, default: Any) -> int:
         index = table[name] = self.size
@@ -143,6 +146,8 @@ def find(scope: Scope, name: str) -> tuple[Scope, int] | None:
     for level in levels(scope):
         index = level[1].names.get(name)
         if index is not None:
+            if level.__class__ is not list and (expose := getattr(level, "expose", None)) is not None:
+                expose(index)
             return level, index
     return None
 
@@ -171,6 +176,7 @@ class Names:
             if index is None and shape.boundary:
                 index = shape.inputs.get(name)
             if index is not None:
+                shape.exposed = True
                 return hops, index
             if shape.boundary:
                 return None

@@ -22,6 +22,7 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import cancel_kids, withdraw
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import RESULT, make_function
+from holdfast.execution.heap.heap_book import mention
 from holdfast.execution.heap.tracebacks import prepend_entry, without_package_frames
 from holdfast.execution.interruption import interrupt_kids
 from holdfast.execution.live import LiveInstance
@@ -121,6 +122,7 @@ class AttemptNode:
 
     def finally_done(self, live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
         pending, frame = owner.data[1], owner.scope
+        mention(frame, self.value)
         error, value = frame[self.error], frame[self.value]
         frame[self.error] = frame[self.value] = UNSET
         if owner.flags or pending is None:
@@ -139,6 +141,7 @@ class AttemptNode:
         if self.last is not None and activation.data[0] != FINALLY:
             activation.data[1] = flag
             if flag == RETURNING:
+                mention(frame, frame[1].names[RESULT])
                 frame[self.value] = frame[frame[1].names[RESULT]]
             return True
         activation.flags |= flag

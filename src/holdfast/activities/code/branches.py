@@ -15,6 +15,7 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import cancel_kids, withdraw
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape
+from holdfast.execution.heap.heap_book import mention, mention_item
 from holdfast.execution.journal import COMPLETED
 from holdfast.execution.live import Compensation, LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
@@ -45,6 +46,7 @@ class Branch(Activity, pure=True, container=True, category="Code", icon="git-bra
 
         def body_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
             if of is not None and value is not None:
+                mention(owner.scope, value)
                 owner.scope[value] = convert(owner.scope[value], str(of), live.plan.types)
             live.complete(owner)
 
@@ -163,7 +165,7 @@ class _Branches:
         return builder.place(item, self.branch_done, f"{builder.path}/branches/{number}")
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
-        calls = list(self.calls(live, owner, scope))
+        calls = self.calls(live, owner, scope)  # a list that only this node uses
         limit = self.limit(live, owner, scope) if self.limit is not None else None
         if limit is not None and limit < 1:
             raise ActivityFault(f"The limit must be at least 1, not {limit}.")
@@ -199,7 +201,9 @@ class _Branches:
         return found
 
     def begin(self, live: LiveInstance, owner: Activation, number: int) -> None:
-        which, arguments = owner.scope[self.slot][0][number]
+        calls = owner.scope[self.slot][0]
+        mention_item(owner.scope, calls, number)
+        which, arguments = calls[number]
         node = self.branches[which]
         live.queue.append((node, owner, branch_scope(node, owner.scope, number, arguments)))
 
@@ -207,9 +211,11 @@ class _Branches:
         if owner.status:
             return
         names = scope[1].names
+        mention(scope, names[VALUE])
         value, number = scope[names[VALUE]], scope[names[NUMBER]]
         value = None if value is UNSET else value
         calls, results = owner.scope[self.slot]
+        mention_item(owner.scope, results, number)
         if number in self.failed(owner):
             self.failed(owner).remove(number)
         if self.first:
@@ -234,6 +240,7 @@ class _Branches:
         self.finish(live, owner, value)
 
     def finish(self, live: LiveInstance, owner: Activation, value: Any) -> None:
+        mention(owner.scope, self.slot)
         owner.scope[self.slot] = UNSET
         self.put(live, owner.outer, value)
         live.complete(owner)

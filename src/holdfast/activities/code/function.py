@@ -13,6 +13,7 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import RESULT, FrameShape, MissingReference
+from holdfast.execution.heap.heap_book import mention
 from holdfast.execution.heap.tracebacks import prepend_entry
 from holdfast.execution.journal import COMPLETED
 from holdfast.execution.live import LiveInstance
@@ -85,6 +86,7 @@ class FunctionNode:
             live.queue.append((self.body, activation, inner))
 
     def body_done(self, live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+        mention(owner.scope, self.result)
         value = owner.scope[self.result]
         self.put(live, owner.outer, None if value is UNSET else value)
         live.complete(owner)

@@ -13,6 +13,7 @@ from holdfast.execution.activation import BREAKING, Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.composite import UNSET
 from holdfast.execution.heap import is_storable_iterator
+from holdfast.execution.heap.heap_book import before_next, mention_value
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op, Outcome
 from holdfast.model.scope import Scope
@@ -100,7 +101,11 @@ class _LoopOver(_Loop):
 
     def next_pass(self, live: LiveInstance, owner: Activation) -> None:
         scope = owner.scope
+        if scope.__class__ is not list:
+            before_next(scope, self.iterator)
         found = next(scope[self.iterator], UNSET)
+        if scope.__class__ is not list:
+            mention_value(scope, found)
         if found is UNSET:
             scope[self.iterator] = UNSET
             self.end(live, owner)

@@ -7,8 +7,19 @@ functions that the definition refers to. Data never causes an import.
 
 from __future__ import annotations
 
+from holdfast.execution.heap.heap_book import HeapBook
+from holdfast.execution.heap.heap_pages import HeapPages
 from holdfast.execution.heap.iterators import is_storable_iterator
+from holdfast.execution.heap.object_writer import UnstorableValue, object_codec
 from holdfast.execution.heap.reader import read_heap
-from holdfast.execution.heap.writer import UnstorableValue, write_heap
+from holdfast.execution.heap.writer import write_heap
 
-__all__ = ["UnstorableValue", "is_storable_iterator", "read_heap", "write_heap"]
+__all__ = [
+    "HeapBook",
+    "HeapPages",
+    "UnstorableValue",
+    "is_storable_iterator",
+    "object_codec",
+    "read_heap",
+    "write_heap",
+]

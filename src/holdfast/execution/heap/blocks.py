@@ -7,6 +7,8 @@ each time (rule H14). Items of a block therefore have no marks: a reference to a
 
 A *plain* block consists of JSON or scalars, shares nothing, and is handled as a whole. In a block of *objects*, each
 item is written like other heap objects, and only the items themselves are addressed by path.
+
+A block that is stored in pages is *tracked* (`execution.heap.tracked_block`): later commits write only its changes.
 """
 
 from __future__ import annotations
@@ -14,21 +16,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from holdfast.model.values import TypeRegistry, decode, encode, tree_of
+from holdfast.execution.heap.item_codec import JSON, OBJECTS, TYPED, ItemCodec, NotTracked
+from holdfast.execution.heap.paged_block import PagedBlock
+from holdfast.execution.heap.tracked_block import TrackedBlock
+from holdfast.model.values import Tree, TypeRegistry, decode, encode, tree_of
 from holdfast.model.values.encoder import TAG
 
 BLOCK = "block"
 
 Way = tuple[int | str, ...]
 
+_INT_MAX = 1 << 63
+
 
 class Blocks:
     """Registry of blocks: filled while values are counted, used for addresses while they are written."""
 
-    def __init__(self, types: TypeRegistry, *, trusting: bool) -> None:
+    def __init__(self, types: TypeRegistry, *, trusting: bool, number_keys: bool = False) -> None:
+        """`number_keys`: dicts may have int keys, which the caller must be able to store."""
         self._types = types
         self._trusting = trusting
         """Do not copy values that look like JSON. The packer must then handle refusals (`values.Tree`)."""
+        self._number_keys = number_keys
+        self._tracked: list[TrackedBlock] = []
+        self._met: dict[int, None] = {}
+        """Tracked blocks that variables refer to."""
+        self.inner: set[int] = set()
+        """Objects in the items of tracked blocks of objects. They have no path, so no variable may refer to them."""
+        self.addresses = 0
+        """Number of addresses written so far."""
         self._values: list[Any] = []
         self._written: list[dict[str, Any] | None] = []
         """None for a block of objects, which the heap writes."""
@@ -41,21 +57,91 @@ class Blocks:
         """
 
     def __contains__(self, value: Any) -> bool:
-        return id(value) in self._numbers
+        number = self._numbers.get(id(value))
+        if number is None:
+            return False
+        if number < len(self._tracked):
+            self._met[number] = None
+        return True
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    # -- tracked blocks ------------------------------------------------------------------------------------------------
+
+    def track(self, block: TrackedBlock, codec: ItemCodec) -> None:
+        """Add a tracked block before anything is counted. Raises `NotTracked` if one of its items is shared."""
+        number = len(self._tracked)
+        self._tracked.append(block)
+        ways = self._ways[number] = {}
+        ids = [id(block.value)]
+        packed = {key: found for key, _, found in block.packed_items(codec)}
+        for key in block.keys_in_reach():
+            if not block.has(key):
+                continue
+            item = block.value[key]
+            inside = packed[key] if key in packed else codec.pack(block.kind, item)[1]
+            if not inside:
+                continue
+            if block.kind == OBJECTS:
+                ways[id(item)] = (key,)
+                ids.append(id(item))
+                if not self.inner.isdisjoint(inside):
+                    raise NotTracked
+                self.inner.update(inside - {id(item)})
+            else:
+                found = {id(item): (key,), **{inner: (key, *way) for inner, way in _deep_ways(item).items()}}
+                ways.update(found)
+                ids += found
+        before = len(self._numbers)
+        self._numbers.update(dict.fromkeys(ids, number))
+        if len(self._numbers) < before + len(ids) or not self.inner.isdisjoint(self._numbers):
+            raise NotTracked
+        self._add(block.value, (), None)
+
+    def settle(self) -> list[TrackedBlock]:
+        """Number the blocks for writing, without tracked blocks that no variable refers to. Returns the others."""
+        kept = sorted(self._met)
+        numbers = {number: place for place, number in enumerate([*kept, *range(len(self._tracked), len(self._values))])}
+        self._values = [self._values[number] for number in numbers]
+        self._written = [self._written[number] for number in numbers]
+        self._numbers = {item: numbers[number] for item, number in self._numbers.items() if number in numbers}
+        self._ways = {numbers[number]: ways for number, ways in self._ways.items() if number in numbers}
+        self._tracked = [self._tracked[number] for number in kept]
+        return self._tracked
+
+    # -- new blocks ----------------------------------------------------------------------------------------------------
 
     def take_plain(self, value: Any) -> bool:
         """Make the value a block if it is plain and shares nothing within itself or with another block.
 
         Raises `ValueRefused` for a plain value that cannot be stored.
         """
-        tree = tree_of(value)
-        if tree is None or not (
-            tree.identities.isdisjoint(self._numbers) and tree.identities.isdisjoint(self._settled)
-        ):
+        tree = tree_of(value) or self._by_number(value)
+        if tree is None or any(item in self._numbers or item in self._settled for item in tree.identities):
             return False
         as_it_is = tree.is_json and self._trusting
-        self._add(value, tree.identities, {"json": value} if as_it_is else {"typed": encode(value, self._types)})
+        self._add(value, tree.identities, {JSON: value} if as_it_is else {TYPED: self._encoded(value)})
         return True
+
+    def _by_number(self, value: Any) -> Tree | None:
+        """A dict with text and int keys as a plain block."""
+        if not self._number_keys or value.__class__ is not dict or not set(map(type, value)) <= {str, int}:
+            return None
+        if not all(-_INT_MAX <= key < _INT_MAX if key.__class__ is int else key[:1] != "$" for key in value):
+            return None
+        try:
+            "".join([key for key in value if key.__class__ is str]).encode()
+        except UnicodeEncodeError:
+            return None
+        items = list(value.values())
+        tree = tree_of(items)
+        return tree and Tree((tree.identities - {id(items)}) | {id(value)}, tree.is_json)
+
+    def _encoded(self, value: Any) -> Any:
+        if value.__class__ is dict and int in map(type, value):
+            return {key: encode(item, self._types) for key, item in value.items()}
+        return encode(value, self._types)
 
     def take_objects(self, value: list[Any], times: Mapping[int, int]) -> bool:
         """Make the value a block if no item occurs twice in it.
@@ -75,12 +161,15 @@ class Blocks:
         self._written.append(written)
 
     def written(self, emit_item: Callable[[Any], Any]) -> list[dict[str, Any]]:
+        """New blocks, in their order after the tracked ones."""
+        new = len(self._tracked)
         return [
-            {"objects": [emit_item(item) for item in value]} if found is None else found
-            for value, found in zip(self._values, self._written, strict=True)
+            {OBJECTS: [emit_item(item) for item in value]} if found is None else found
+            for value, found in zip(self._values[new:], self._written[new:], strict=True)
         ]
 
     def address(self, value: Any) -> dict[str, Any]:
+        self.addresses += 1
         number = self._numbers[id(value)]
         whole = value is self._values[number]
         return {TAG: BLOCK, "n": number} if whole else {TAG: BLOCK, "n": number, "at": self._way(value, number)}
@@ -111,14 +200,20 @@ def read_blocks(
 ) -> None:
     """Append each block before its items are read, because they may refer to earlier blocks and to their own block."""
     for block in written:
-        if "json" in block:
-            into.append(block["json"])
-        elif "typed" in block:
-            into.append(decode(block["typed"], types))
+        ((kind, content),) = block.items()
+        if content.__class__ is PagedBlock:
+            content = content.load()[1]
+        if kind == JSON:
+            into.append(content)
+        elif kind == TYPED:
+            is_tagged = content.__class__ is list or TAG in content
+            into.append(
+                decode(content, types) if is_tagged else {key: decode(item, types) for key, item in content.items()}
+            )
         else:
             made: list[Any] = []
             into.append(made)
-            made.extend(map(read_item, block["objects"]))
+            made.extend(map(read_item, content))
 
 
 def at(blocks: list[Any], address: Mapping[str, Any]) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from holdfast.errors import InvalidState, UnknownValueType, UnreadableValue
 from holdfast.execution.heap.blocks import BLOCK, at, read_blocks
+from holdfast.execution.heap.heap_book import WHOLE, Reach
 from holdfast.execution.heap.iterators import rebuild_iterator
 from holdfast.execution.heap.tracebacks import rebuild
 from holdfast.execution.unreadable import VariableUnreadable
@@ -41,6 +42,48 @@ def _frame(reader: _Reader, stored: Mapping[str, Any]) -> dict[str, Any]:
     return frame
 
 
+def read_tracked(
+    document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any], blocks: list[Any]
+) -> Iterator[tuple[dict[str, Any], dict[str, str], dict[str, list[Reach]]]]:
+    """Like `read_heap`, with blocks that were read already, and with the items and blocks that each variable refers to.
+
+    The block that is the value of a variable is not named: it is found by its identity.
+    """
+    reader = _Reader(types, references)
+    reader.blocks = blocks
+    together: list[Reach] = []
+    """Everything that variables with shared objects refer to."""
+    for frame, lost in zip(document["frames"], document["lost"], strict=True):
+        found: dict[str, Any] = {}
+        reaches: dict[str, list[Reach]] = {}
+        for name, data in frame.items():
+            reader.met, reader.met_shared = [], False
+            try:
+                found[name] = reader.value(data)
+            except Exception as error:
+                raise VariableUnreadable(name, error) from error
+            if reader.met_shared:
+                together += reader.met
+                reaches[name] = together
+            elif reader.met and not _is_block(data):
+                reaches[name] = reader.met
+        yield found, lost, reaches
+
+
+def _is_block(data: Any) -> bool:
+    """Whether the data is a whole block or its method `append`."""
+    if data.__class__ is not dict:
+        return False
+    if data.get(TAG) == "method" and data.get("name") == "append":
+        return _is_block(data["in"][0])
+    return data.get(TAG) == BLOCK and "at" not in data
+
+
+def read_object(data: Any, types: TypeRegistry, references: Mapping[str, Any]) -> Any:
+    """An object that was written alone."""
+    return _Reader(types, references).value(data)
+
+
 class Unread(NamedTuple):
     frame: int
     name: str
@@ -65,6 +108,10 @@ class _Reader:
         self.references = references
         self.blocks: list[Any] = []
         self.known: dict[int, Any] = {}
+        self.met: list[Reach] = []
+        """Blocks and items that the current variable refers to."""
+        self.met_shared = False
+        """The current variable shares objects with others."""
 
     def value(self, data: Any) -> Any:
         if data.__class__ is list:
@@ -75,13 +122,18 @@ class _Reader:
         if tag is None:
             return {name: self.value(item) for name, item in data.items()}
         if tag == "same":
+            self.met_shared = True
             return self.known[data["id"]]
         if tag == BLOCK:
+            way = data.get("at")
+            self.met.append((data["n"], way[0] if way else WHOLE))
             return at(self.blocks, data)
         read = _READERS.get(tag)
         if read is None or ("in" not in data):
             return decode(data, self.types)
         number = data.get("id")
+        if number is not None:
+            self.met_shared = True
 
         def keep(made: Any) -> Any:
             if number is not None:

@@ -27,6 +27,7 @@ class Baseline(Struct, frozen=True):
     """Empty for an instance at rest: the commit that ended it deleted its bookmark rows."""
     incidents: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
+    """Large values, without the pages of large variables, which `LiveInstance.heap` counts."""
     at_rest: bool = False
     created: datetime | None = None
     finished: datetime | None = None

@@ -12,10 +12,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from holdfast import telemetry
 from holdfast.errors import HoldfastError, InstanceNotFound
+from holdfast.execution.heap import HeapBook
 from holdfast.execution.live import LiveInstance
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Committed, Failed
 from holdfast.model.instance import BookmarkKind
-from holdfast.model.stored import BookmarkRow, InstanceRow
+from holdfast.model.stored import BookmarkRow, InstanceKey, InstanceRow
 from holdfast.ports import Store
 from holdfast.runtime.commits import after_commit
 from holdfast.runtime.commits.burst import Burst, BurstRunner
@@ -127,13 +128,25 @@ class BatchExecutor:
             if burst.row is None:
                 raise InstanceNotFound(burst.key.id)
             burst.plan = await self._plans.of(burst.key.tenant).plan(burst.row.content)
-            burst.values = await self._cache.values_of(burst.key, burst.row)
+            burst.heap = self._take_heap(burst.key, burst.row.version)
+            burst.values = await self._cache.values_of(burst.key, burst.row, pages=burst.heap is None)
         except HoldfastError as error:  # An instance that cannot run does not stop the others of its batch.
             jobs, burst.jobs = burst.jobs, []
             for job in jobs:
                 self._conflicts.fail(job, error)
             return False
         return True
+
+    def _take_heap(self, key: InstanceKey, version: int) -> HeapBook | None:
+        """Large variables in memory. With snapshots each commit needs all pages, so they are always loaded."""
+        return None if self._runner.snapshots else self._cache.take_heap(key, version)
+
+    def _keep_heap(self, burst: Burst, heap: HeapBook, row: InstanceRow) -> None:
+        """Keep large variables for the next burst, unless the answer of a job refers to them."""
+        is_shared = any(heap.blocks) and any(job.answer is not None for job in burst.applied)
+        if heap.tracks and not is_shared:
+            heap.replace_touched()
+            self._cache.keep_heap(burst.key, row.version, heap)
 
     # -- commit --------------------------------------------------------------------------------------------------------
 
@@ -203,6 +216,8 @@ class BatchExecutor:
         """Work that a committed instance leaves for this node."""
         hooks, key = self.hooks, burst.key
         self._cache.keep(key, row)
+        if live.heap is not None and row.finished is None:
+            self._keep_heap(burst, live.heap, row)
         if commit.values_added:
             self._cache.keep_values(commit.values_added)
         if commit.effects_added:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from holdfast import telemetry
 from holdfast.errors import HoldfastError, StateUnreadable
 from holdfast.execution import delivery
+from holdfast.execution.heap import HeapBook
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Ended, Limits, run_segment
@@ -55,6 +56,10 @@ class Burst(Struct):
     plan: Plan | None = None
     values: Mapping[str, bytes] = {}
     """Large values that the row refers to."""
+    heap: HeapBook | None = None
+    """Large variables of this version from the cache: the pages of these variables are then not in `values`."""
+    heap_taken: bool = False
+    """A run has changed the large variables, so the burst cannot run again without loading them."""
     live: LiveInstance | None = None
     before: Baseline = NEW
     applied: list[Job] = []
@@ -113,7 +118,7 @@ class BurstRunner:
         self._services = services
         self._limits = limits
         self._add_events = add_events
-        self._snapshots = snapshots
+        self.snapshots = snapshots
 
     def run(self, bursts: Iterable[Burst], fail: Fail) -> list[tuple[Burst, Commit | None]]:
         """The commit of each burst; None if there is nothing to write.
@@ -130,6 +135,10 @@ class BurstRunner:
         if telemetry.listeners:
             burst.began_ns = self._clock.now_ns()
         while burst.jobs:
+            if burst.heap_taken:
+                burst.unsure += burst.jobs
+                burst.jobs = []
+                return False
             begun = perf_counter_ns()
             try:
                 self._begin(burst)
@@ -158,7 +167,9 @@ class BurstRunner:
         first = burst.jobs[0]
         if burst.row is not None:
             assert burst.plan is not None
-            live = decode_state(burst.row.state, burst.plan, self._clock.now_ns, self._services, burst.values)
+            heap, burst.heap = burst.heap, None
+            burst.heap_taken = heap is not None
+            live = decode_state(burst.row.state, burst.plan, self._clock.now_ns, self._services, burst.values, heap)
             live.new_effects = []  # Open effects run already; only effects of this burst are new.
             burst.live, burst.before = live, baseline_of(live, burst.row)
         elif isinstance(first, StartJob):
@@ -212,7 +223,7 @@ class BurstRunner:
             begun=begun,
             continue_id=burst.continue_id,
         )
-        if self._snapshots:
+        if self.snapshots:
             commit = with_snapshot(commit, burst.values)
         return commit if self._add_events is None else self._add_events(burst, commit)
 
@@ -250,6 +261,8 @@ def _apply_all(burst: Burst, limits: Limits) -> None:
             if not burst.cached:
                 job.finish(DROPPED)
             continue
+        if live.heap is not None and not job.runs_code_only:
+            live.heap.tracks = False
         try:
             changed = job.changed = context.run(job.apply, live)
         except StateUnreadable:

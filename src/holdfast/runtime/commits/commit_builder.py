@@ -94,7 +94,7 @@ class CommitBuilder:
                 tenant, rows, live, before, consumed, now, content, starts, left, begun=begun, continue_id=continue_id
             )
         state = _state_after(live)
-        if state.values or before.values:
+        if state.values or before.values or state.pages is not None:
             self._add_values(tenant, rows, live, before, state)
         if consumed is not NOTHING or live.plan.slot is not no_slot:
             self._add_consumed(rows, live, before, consumed)
@@ -162,12 +162,17 @@ class CommitBuilder:
 
     @staticmethod
     def _add_values(tenant: str, rows: dict[str, Any], live: LiveInstance, before: Baseline, state: Packed) -> None:
+        added = [(ref, data) for ref, data in state.values.items() if ref not in before.values]
+        dropped = [*before.values.difference(state.values)]
+        pages, live.heap = state.pages, None
+        if pages is not None:
+            added += pages.added.items()
+            dropped += pages.dropped
+            live.heap = pages.after
         rows["values_added"] = tuple(
-            ValueRow(tenant=tenant, instance_id=live.id, ref=ref, data=data)
-            for ref, data in state.values.items()
-            if ref not in before.values
+            [ValueRow(tenant=tenant, instance_id=live.id, ref=ref, data=data) for ref, data in added]
         )
-        rows["values_dropped"] = tuple(before.values.difference(state.values))
+        rows["values_dropped"] = tuple(dropped)
 
     # -- everything else that leaves with the commit -------------------------------------------------------------------
 

@@ -17,9 +17,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.msgpack import Ext
+from msgspec.structs import replace
 
 from holdfast.errors import InvalidState, StoreError
+from holdfast.execution.heap import HeapPages
 from holdfast.execution.lazy_values import LazyValue, joined, lazy_part, reference, references
+from holdfast.execution.page_tree import Root, pages_below
 from holdfast.execution.pages import PAGE, pack_pages, runs_of
 from holdfast.execution.state import ActivationState, ScopeState, State
 from holdfast.execution.state_document import from_document
@@ -36,12 +39,15 @@ DEPTH = 6
 """Levels of nesting that are searched for large parts."""
 VARIABLES_DEPTH = DEPTH - 2
 """The level of the variables of a scope. Each variable is stored separately, however many there are: some may be lazy."""
-SPLIT = 0x92
-"""The first byte of a state with references: an array of two. A state without references is a longer array."""
-_SPLIT = bytes([SPLIT])
+SPLIT, PAGED = 0x92, 0x93
+"""The first byte of a state with references: an array of two, or of three if variables are in pages. A state without
+references is a longer array."""
+_SPLIT = frozenset({bytes([SPLIT]), bytes([PAGED])})
+_PAGED = bytes([PAGED])
 _NAMED = frozenset({*range(0x80, 0x90), 0xDE, 0xDF})
 """First bytes of a map: an earlier format wrote states as maps, not as arrays."""
 _VALUES = ScopeState.__struct_fields__.index("values")
+_HEAP = State.__struct_fields__.index("heap")
 _DATA = ActivationState.__struct_fields__.index("data")
 
 _pack = msgspec.msgpack.Encoder().encode
@@ -60,13 +66,26 @@ class StateMoved(StoreError):
 class Packed(Struct, frozen=True):
     state: bytes
     values: Mapping[str, bytes]
-    """Everything that the state refers to."""
+    """Everything that the state refers to, except pages."""
+    pages: HeapPages | None = None
+    """Pages of large variables, or None if there are none and there were none."""
 
 
-def pack_state(state: State | Array, lazy: Sequence[LazyValue] = ()) -> Packed:
-    """Encode a state, or the arrays that a state is written as. `lazy` are its values that stay as they
-    are stored."""
+def pack_state(state: State | Array, lazy: Sequence[LazyValue] = (), pages: HeapPages | None = None) -> Packed:
+    """Encode a state, or the arrays that a state is written as. `lazy` are its values that stay as they are stored,
+    `pages` the pages of its large variables."""
     values: dict[str, bytes] = {}
+    if pages is not None and pages.roots:
+        assert isinstance(state, tuple)
+        small = [_split(part, values, DEPTH) for part in state[:_HEAP]]
+        small += [_split_heap(state[_HEAP], values), *(_split(part, values, DEPTH) for part in state[_HEAP + 1 :])]
+        roots = [(height, bytes.fromhex(ref)) for height, ref in pages.roots]
+        return Packed(_pack((small, list(values), roots)), values, pages)
+    packed = _pack_without_pages(state, lazy, values)
+    return packed if pages is None or pages.before is None else replace(packed, pages=pages)
+
+
+def _pack_without_pages(state: State | Array, lazy: Sequence[LazyValue], values: dict[str, bytes]) -> Packed:
     if not lazy:
         whole = _pack(state)
         if len(whole) <= INLINE_BYTES_MAX:
@@ -81,19 +100,36 @@ def pack_state(state: State | Array, lazy: Sequence[LazyValue] = ()) -> Packed:
 
 def is_split(state: bytes) -> bool:
     """Whether values are needed to read a state."""
-    return state[:1] == _SPLIT
+    return state[:1] in _SPLIT
 
 
 def refers_to(state: bytes) -> tuple[str, ...]:
-    """The values that are needed to read a state."""
-    return tuple(_unpack(state)[1]) if state[:1] == _SPLIT else ()
+    """The values that are needed to read a state, except pages."""
+    return tuple(_unpack(state)[1]) if state[:1] in _SPLIT else ()
+
+
+def roots_of(state: bytes) -> list[Root]:
+    """The page trees of a state's large variables."""
+    return [(height, ref.hex()) for height, ref in _unpack(state)[2]] if state[:1] == _PAGED else []
+
+
+def all_refs(state: bytes, values: Mapping[str, bytes]) -> list[str]:
+    """All values that a state refers to, pages included."""
+    found = list(refers_to(state))
+    level = dict.fromkeys(roots_of(state))
+    while level:
+        found += [ref for _, ref in level]
+        level = dict.fromkeys(
+            (height - 1, below) for height, ref in level if height for below in pages_below(values[ref])
+        )
+    return found
 
 
 def unpack_state(data: bytes, values: Mapping[str, bytes]) -> State:
     try:
         if data[0] in _NAMED:
             return from_document(_unpack(data))
-        if data[0] != SPLIT:
+        if data[0] != SPLIT and data[0] != PAGED:
             return _unpack_state(data)
         parts = _unpack(data)[0]
         if parts.__class__ is dict:
@@ -121,6 +157,12 @@ def _split(part: Any, values: dict[str, bytes], depth: int) -> Any:
     if len(packed) <= INLINE_BYTES_MAX:
         return part
     return _split_list(part, values) if kind is list and len(part) > PAGE else reference(_put(packed, values))
+
+
+def _split_heap(heap: dict[str, Any], values: dict[str, bytes]) -> dict[str, Any]:
+    """A heap with blocks in pages. The blocks stay in the state: a value must not hold references."""
+    others: dict[str, Any] = _split_each({name: heap[name] for name in heap if name != "blocks"}, values, DEPTH - 1)
+    return {**others, "blocks": [_split(block, values, DEPTH - 2) for block in heap["blocks"]]}
 
 
 def _split_list(items: list[Any], values: dict[str, bytes]) -> Any:

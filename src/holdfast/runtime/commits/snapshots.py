@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from holdfast.model.commit import Commit
 from holdfast.model.record_rows import RecordRow
 from holdfast.model.upkeep import SNAPSHOT
-from holdfast.runtime.commits.large_values import refers_to
+from holdfast.runtime.commits.large_values import all_refs
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
@@ -33,7 +33,9 @@ def with_snapshot(commit: Commit, before: Mapping[str, bytes]) -> Commit:
     if row is None:
         return commit
     known = {**before, **{value.ref: value.data for value in commit.values_added}}
-    kept = Snapshot(content=row.content, state=row.state, values={ref: known[ref] for ref in refers_to(row.state)})
+    kept = Snapshot(
+        content=row.content, state=row.state, values={ref: known[ref] for ref in all_refs(row.state, known)}
+    )
     record = RecordRow(
         tenant=row.tenant,
         kind=SNAPSHOT,

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from holdfast.execution.heap import HeapBook, HeapPages, object_codec
 from holdfast.execution.journal import RawEntry
 from holdfast.execution.lazy_values import LazyValue
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.state_reader import read_instance
-from holdfast.execution.state_writer import write_state
+from holdfast.execution.state_writer import references, write_state
 from holdfast.model import values
 from holdfast.model.instance import JournalEntry, JournalEvent, moment
 from holdfast.ports import Services
@@ -30,18 +31,27 @@ def encode_state(live: LiveInstance) -> Packed:
     Columns of the instance row hold the pinned content and the format, so the state does not repeat them.
     """
     lazy: list[LazyValue] = []
+    codec = object_codec(live.plan.types, references(live.plan))
     try:
-        return pack_state(write_state(live, lazy), lazy)
+        pages = HeapPages(live.heap, codec)
+        return pack_state(write_state(live, lazy, pages=pages), lazy, pages)
     except (OverflowError, UnicodeEncodeError):  # An int beyond 64 bits or a lone surrogate.
-        lazy = []
-        return pack_state(write_state(live, lazy, trusting=False), lazy)
+        lazy, pages = [], HeapPages(live.heap, codec, whole=True)
+        return pack_state(write_state(live, lazy, trusting=False, pages=pages), lazy, pages)
 
 
 def decode_state(
-    data: bytes, plan: Plan, now: Callable[[], int], services: Services, values: Mapping[str, bytes]
+    data: bytes,
+    plan: Plan,
+    now: Callable[[], int],
+    services: Services,
+    values: Mapping[str, bytes],
+    heap: HeapBook | None = None,
 ) -> LiveInstance:
-    """`plan` is the plan of the content that the row pins; `values` are the large values that the state refers to."""
-    return read_instance(unpack_state(data, values), plan, now, services)
+    """`plan` is the plan of the content that the row pins; `values` are the large values that the state refers to. With
+    `heap`, the large variables that are in memory, the pages of these variables may be missing."""
+    known = values if heap is None else {**values, **heap.fresh}
+    return read_instance(unpack_state(data, known), plan, now, services, heap=heap)
 
 
 # -- journal -----------------------------------------------------------------------------------------------------------

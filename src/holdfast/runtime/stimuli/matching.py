@@ -126,7 +126,7 @@ class BookmarkMatcher:
         return None if row is None or is_split(row.state) else _fitting(found, row, {}, declined)
 
     async def _in_instance(self, key: InstanceKey, found: Stimulus, declined: Collection[Place]) -> BookmarkRow | None:
-        row, large = await self._cache.state(key)
+        row, large = await self._cache.state(key, pages=False)  # bookmarks are not in pages
         if row.finished is not None:
             raise InstanceAtRest(key.id, row.status, remedy="It does not read events any more.")
         self._cache.keep_read(key, row)

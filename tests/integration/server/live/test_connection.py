@@ -346,10 +346,10 @@ async def test_many_follow_one_instance_and_it_is_read_once_per_change(api: Call
     node = node_of(api.engine.runtime)
     real = node.components.cache.state
 
-    async def counted(key: InstanceKey) -> Any:
+    async def counted(key: InstanceKey, *, pages: bool = True) -> Any:
         nonlocal reads
         reads += 1
-        return await real(key)
+        return await real(key, pages=pages)
 
     node.components.cache.state = counted  # type: ignore[method-assign]
     async with AsyncExitStack() as stack:

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.execution.heap import read_heap, write_heap, writer
+from holdfast.execution.heap import object_writer, read_heap, write_heap
 from holdfast.model.values import TypeRegistry, trees
 
 
@@ -169,13 +169,13 @@ def test_every_object_stays_one_object_however_small_blocks_are(given_graph: tup
 
 def test_lists_that_share_lists_are_looked_at_a_few_times_each(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    whole = writer._Writer._look_into
+    whole = object_writer.ObjectWriter._look_into
 
     def noted(self: Any, item: Any, met: Any, todo: list[Any]) -> None:
         seen.append(item)
         whole(self, item, met, todo)
 
-    monkeypatch.setattr(writer._Writer, "_look_into", noted)
+    monkeypatch.setattr(object_writer.ObjectWriter, "_look_into", noted)
     again = Order(3)
     one: list[Any] = [Order(1)] * 70
     two: list[Any] = [Order(2)] * 70

@@ -76,6 +76,8 @@ class _PartlyAltered(Exception):
 class AlterJob(Job):
     __slots__ = ("alterations", "condition", "request", "targets")
 
+    runs_code_only = False
+
     def __init__(
         self,
         key: InstanceKey,

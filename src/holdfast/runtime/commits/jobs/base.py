@@ -82,6 +82,8 @@ class Job:
     """True: the job has more to do after the queue has run, and is applied again in the same burst."""
     runs_queue = True
     """False: the job only records something, and the instance's queue is not run."""
+    runs_code_only = True
+    """False: the job changes variables in other ways than the code of the workflow does, so all of them are written."""
     is_hint = False
     """True: if there is nothing to do, the work row is deleted and no error is raised."""
     condition: InstanceFilter | None = None

@@ -1,0 +1,125 @@
+"""Tracking: a commit of the touched items stores the same frame as a commit of everything."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from tests.support.tracked_heap import NEXT, Frame, drawing, small_pages
+
+NAMES = ("a", "b", "c", "x", "y", "it", "m")
+
+FIRST = (
+    "a = [{'n': i, 'l': [i]} for i in range(9)]",
+    "a = [{'n': i, 'l': [{'n': i}]} for i in range(14)]",
+    "a = [Part(i, [i]) for i in range(8)]",
+    "a = [{'n': datetime(2026, 1, i + 1, tzinfo=timezone.utc), 'l': []} for i in range(6)]",
+    "b = {f'k{i}': {'n': i, 'l': []} for i in range(9)}",
+    "b = {i: {'n': i, 'l': [i]} for i in range(9)}",
+    "b = {f'k{i}': i for i in range(20)}",
+    "c = list(range(40))",
+    "c = [{'n': i, 'l': [i]} for i in range(5)]",
+)
+"""`a` is a list of records, `b` a dict, `c` another list."""
+
+VALUES = st.sampled_from(["1", "2", "'text'", "{'n': 1, 'l': []}", "{'n': 2, 'l': [3]}", "x", "y", "{'n': x, 'l': []}"])
+ODD_VALUES = st.sampled_from(
+    ["a", "b", "c", "1 << 70", "'\\ud800'", "float('inf')", "Part(1, [])", "[1, {'n': 2}]", "(1, x)", "None", "c[0:2]"]
+)
+KEYS = st.sampled_from(["0", "1", "2", "3", "-1"])
+NAMED = st.sampled_from(["'k1'", "'k2'", "'k3'", "'new'", "'other'", "1", "2", "20"])
+TEXTS = (
+    "a[{0}] = {2}", "a.append({2})", "x = a[{0}]", "x['n'] = {2}", "x['l'].append({2})", "y = x['l']", "y.append({2})",
+    "a[{0}]['n'] = {2}", "a[{0}]['l'].append({2})", "a.pop()", "x = a.pop()", "a += [{2}]", "it = iter(a)", "x = next(it)",
+    "m = a.append", "m({2})", "x = a[{0}]\nx['n'] = {2}\nx = None", "x = None", "y = None", "x = a[{0}]['l']", "del x",
+    "x = a[{0}]\na[{0}] = None\nx['n'] = {2}", "a[{0}]['n'] += 1", "x.n = {2}", "x.l.append({2})", "y = x.l", "a[{0}].n = {2}",
+    "b[{1}] = {2}", "b[{1}]['n'] = {2}", "x = b[{1}]", "b.pop({1}, None)", "x = b.pop({1})", "del b[{1}]",
+    "b.setdefault({1}, {2})", "y = b.setdefault({1}, [])", "x = b.get({1})", "b[{1}] = b.pop({1})", "b[{1}] += 1",
+    "b[{1}] = b.pop('k3', 5)\nb['k3'] = {2}", "b.get('other')\nb['new'] = 1\nb['other'] = 2",
+    "c.append({2})", "c[{0}] = {2}", "c.pop()", "x = c[{0}]", "c.append(c.pop())", "c[{0}], c[1] = c[1], c[{0}]",
+    "a[{0}] = a[1]", "c[{0}] = a[{0}]", "b[{1}] = a[{0}]", "a[{0}]['l'] = y", "c = a", "c = None", "c = {{'in': a}}",
+    "c['in'].append({2})", "c['in'][{0}]['n'] = {2}", "c = [a[{0}], b]", "c[0]['n'] = {2}", "c[1]['new'] = {2}",
+    "c = (1, a[{0}])", "c[1]['n'] = {2}", "c = [x, y]", "c[1].append({2})",
+    "x = len(a)", "x = {0} in c", "x = not a", "if a: a.pop()", "x = a if b else None",
+    "a.insert(0, {2})", "a.reverse()", "a.clear()", "b.update({{'new': {2}}})", "x = b.popitem()", "a[1:3] = [{2}]",
+    "y = a[1:3]", "for y in a: y['n'] = {2}", "x = (lambda: a[{0}])()", "x = [q for q in a]", "a.sort(key=str)",
+    "del a[{0}]", "a.pop({0})", "b.clear()", "it = None", "m = None", "m = b.get", "x = m({1})", "it = zip(a, c)",
+    "it = enumerate(a)", "it = iter(x)",
+)  # fmt: skip
+
+
+def statements(texts: list[str]) -> st.SearchStrategy[str]:
+    """Statements of a few kinds: programs of all kinds seldom use twice what they did once."""
+    usual = st.builds(str.format, st.sampled_from([*texts, NEXT]), KEYS, NAMED, VALUES)
+    return st.one_of(
+        usual, usual, usual, st.builds(str.format, st.sampled_from(TEXTS), KEYS, NAMED, VALUES | ODD_VALUES)
+    )
+
+
+def bursts(texts: list[str]) -> st.SearchStrategy[list[tuple[int, list[str]]]]:
+    return st.lists(st.tuples(st.integers(0, 5), st.lists(statements(texts), max_size=3)), min_size=1, max_size=10)
+
+
+PROGRAMS = st.lists(st.sampled_from(TEXTS), min_size=3, max_size=8, unique=True).flatmap(bursts)
+
+
+@given(st.lists(st.sampled_from(FIRST), min_size=2, max_size=3), PROGRAMS)
+def test_a_tracked_frame_is_stored_as_if_it_were_written_whole(
+    first: list[str], program: list[tuple[int, list[str]]]
+) -> None:
+    with small_pages():
+        frame = Frame(NAMES)
+        memory = frame.shape.open(None)
+        for luck, burst in [(1, first), *program]:
+            for statement in burst:
+                assert frame.run(statement, frame.scope) == frame.run(statement, memory), statement
+            frame.commit()
+            assert drawing(frame.stored_scope()) == drawing(memory)
+            frame.read(cold=luck == 0)
+            assert drawing(frame.scope) == drawing(memory)
+
+
+@pytest.mark.parametrize(
+    ("first", "step"),
+    [
+        ("a = [{'n': i, 'l': 'text' * 9} for i in range(5000)]", "x = a[17]"),
+        ("a = [{'n': i, 'l': 'text' * 9} for i in range(5000)]", "a.append({'n': 1})"),
+        ("a = [{'n': i, 'l': 'text' * 9} for i in range(5000)]", "a[7]['n'] = a[8]['n'] + 1"),
+        ("a = [{'n': i, 'l': 'text' * 9} for i in range(5000)]; m = a.append", "m(1)"),
+        ("a = [{'n': i, 'l': 'text' * 9} for i in range(5000)]; it = iter(a)", "b = 1"),
+        ("a = {f'k{i}': i for i in range(5000)}", "a[f'new {len(a)}'] = 1"),
+        ("a = {i: {'n': i} for i in range(5000)}", "a[len(a)] = {'n': 1}"),
+        ("a = {f'k{i}': i for i in range(5000)}", "x = a.get('k7') if 'k8' in a and len(a) and a is not None else 1"),
+        ("a = list(range(5000))", "x = a.pop()"),
+        ("a = list(range(5000)); b = {'small': 1}", "b['small'] += 1"),
+    ],
+)
+def test_a_commit_writes_only_what_a_burst_touched(first: str, step: str) -> None:
+    frame = Frame(NAMES)
+    assert frame.run(first, frame.scope) is None
+    frame.commit()
+    whole = frame.written
+    assert whole > 10_000
+    for _ in range(10):
+        frame.read()
+        assert frame.run(step, frame.scope) is None
+        frame.commit()
+        assert frame.book is not None
+        assert not any(block.whole for block in frame.book.blocks if block is not None)
+        assert frame.written + len(frame.state) < 12_000
+
+
+def test_objects_that_code_held_before_a_commit_are_not_in_the_block_after_it() -> None:
+    """An effect that runs after the commit may change its arguments (rule M17)."""
+    frame = Frame(NAMES)
+    frame.run("a = [{'n': i, 'l': 'text' * 9} for i in range(500)]", frame.scope)
+    frame.commit()
+    frame.read()
+    frame.run("x = a[3]; a.append({'n': 500})", frame.scope)
+    held, added = frame.scope[frame.shape.names["x"]], frame.scope[frame.shape.names["a"]][500]
+    frame.commit()
+    held["n"] = added["n"] = "changed by an effect"
+    frame.read()
+    live = frame.scope[frame.shape.names["a"]]
+    assert (live[3]["n"], live[500]["n"]) == (3, 500)
+    assert frame.scope[frame.shape.names["x"]] is live[3]
