@@ -28,18 +28,16 @@ from holdfast.ports.access import (
 from holdfast.ports.context import Child, ChildResult, Context
 from holdfast.ports.definition_store import DefinitionStore
 from holdfast.ports.dispatcher import WorkflowDispatcher
+from holdfast.ports.mail_store import InboxStore, Mail, OutboxStore
 from holdfast.ports.outlets import ClosableOutlet, LifecycleEvent, Outlet
 from holdfast.ports.store import (
     Claim,
     Codec,
     CommitStore,
     EffectStore,
-    InboxStore,
     Loaded,
-    Mail,
     Matches,
     NodeStore,
-    OutboxStore,
     ReadStore,
     RecordStore,
     SearchStore,

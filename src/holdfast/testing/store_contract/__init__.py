@@ -19,6 +19,7 @@ with the memory store in random steps. The tests are plain pytest with asyncio i
 
 from __future__ import annotations
 
+from holdfast.testing.store_contract.changes import ChangesContract
 from holdfast.testing.store_contract.commits import CommitContract
 from holdfast.testing.store_contract.definitions import DefinitionContract
 from holdfast.testing.store_contract.effects import EffectContract
@@ -44,6 +45,7 @@ class StoreContract(
     ReadContract,
     InboxOutboxContract,
     WorkContract,
+    ChangesContract,
     EffectContract,
     NodeContract,
     PulseContract,

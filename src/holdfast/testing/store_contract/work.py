@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from datetime import timedelta
 
 from msgspec.structs import replace
 
-from holdfast.model.changes import Change, queue_topic
 from holdfast.model.commit import COMMITTED
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
@@ -274,66 +272,6 @@ class WorkContract(ContractBase):
         async with store.claim([f"q@{tenant}", f"q@{other}"], 4) as claim:
             assert [row.tenant for row in claim.rows].count(other) == 1
 
-    async def test_a_waiter_is_notified_of_a_change(self, store: Store, tenant: str) -> None:
-        seen = await store.wait_for_change(-1, timedelta(0))
-        await store.enqueue([work(tenant)])
-
-        async with asyncio.timeout(30):
-            now = await store.wait_for_change(seen, timedelta(seconds=60))
-
-        assert now != seen
-        assert await store.wait_for_change(now, timedelta(0)) == now
-
-    async def test_a_waiter_is_notified_of_a_change_by_another_node(
-        self, store: Store, another: Store, tenant: str
-    ) -> None:
-        seen = await store.wait_for_change(-1, timedelta(0))
-        waiting = asyncio.create_task(store.wait_for_change(seen, timedelta(seconds=60)))
-        await asyncio.sleep(0)
-
-        await committed(another, commit_of(instance("i", tenant=tenant), work_added=(work(tenant),)))
-
-        async with asyncio.timeout(30):
-            assert await waiting != seen
-
-    async def test_a_subscriber_hears_the_rows_and_commits_of_its_own_process(self, store: Store, tenant: str) -> None:
-        heard: asyncio.Queue[Change] = asyncio.Queue()
-        end = store.subscribe(heard.put_nowait)
-        row = work(tenant)
-
-        await committed(store, commit_of(instance("i", tenant=tenant), work_added=(row,)))
-
-        async with asyncio.timeout(30):
-            while not (change := await heard.get()).commits:
-                pass  # The store may begin with an unknown change.
-        end()
-        assert change.concerns(queue_topic(row.queue))
-        assert [item.id for item in change.rows] == [row.id]
-        assert [item.instance.id for item in change.commits if item.instance is not None] == ["i"]
-        assert not change.elsewhere
-
-    async def test_a_subscriber_hears_of_work_that_another_node_adds(
-        self, store: Store, another: Store, tenant: str
-    ) -> None:
-        heard: asyncio.Queue[Change] = asyncio.Queue()
-        end = store.subscribe(heard.put_nowait)
-        await _quiet(heard)
-
-        await another.enqueue([work(tenant)])
-
-        async with asyncio.timeout(30):
-            while not (await heard.get()).concerns(queue_topic("default")):
-                pass
-        end()
-
-    async def test_a_subscription_ends(self, store: Store, tenant: str) -> None:
-        heard: list[Change] = []
-        store.subscribe(heard.append)()
-
-        await store.enqueue([work(tenant)])
-
-        assert heard == []
-
     async def test_schedules_keep_their_due_time_when_they_are_put_again(self, store: Store, tenant: str) -> None:
         old = [_schedule(tenant, "a", 10), _schedule(tenant, "b", 20), _schedule(tenant, "gone", 30)]
         await store.put_schedules(tenant, "order", old)
@@ -397,11 +335,3 @@ class WorkContract(ContractBase):
 
 def _schedule(tenant: str, schedule_id: str, due: float, definition_id: str = "order") -> ScheduleRow:
     return ScheduleRow(tenant=tenant, id=schedule_id, definition_id=definition_id, due=later(due), payload=b"0 * * * *")
-
-
-async def _quiet(heard: asyncio.Queue[Change]) -> None:
-    """Wait until the subscription is in effect: a store that must connect first reports an unknown change then."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(1):
-            while True:
-                await heard.get()
