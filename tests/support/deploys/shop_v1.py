@@ -12,7 +12,6 @@ from pathlib import Path
 from holdfast import Workflow, activity, run_child, sleep, wait_for, workflow
 from holdfast.activities import Sequence, Timer
 
-
 LETTERS = 8
 
 
