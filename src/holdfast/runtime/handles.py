@@ -14,6 +14,7 @@ from holdfast.authoring.workflow import Workflow
 from holdfast.errors import AlreadyStarted, DefinitionError, HoldfastError, InstanceFaulted, InstanceNotFound, NoResult
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, Status
+from holdfast.model.requests import Receipt
 from holdfast.model.work import WorkRow
 from holdfast.ports import WorkTables
 from holdfast.runtime.commits import work_rows
@@ -106,13 +107,13 @@ class Handle(Generic[R]):
         await self._wait_stored()
         await self._runtime.cancel(self.id, terminate=terminate)
 
-    async def send(self, event: Any, payload: Any = None) -> None:
+    async def send(self, event: Any, payload: Any = None, *, idempotency_key: str | None = None) -> Receipt:
         """Send an event to the instance: an object of the event's class, or a name with a payload. The event is kept until the
-        instance waits for it."""
+        instance waits for it. Events with the same idempotency key are one event."""
         if self._work_id is not None and not await self._is_stored() and not await self._is_waiting():
             await self._wait_stored()
         name, brought = named_event(event, payload)
-        await self._runtime.stimuli.event(name, brought, instance_id=self.id)
+        return await self._runtime.stimuli.event(name, brought, instance_id=self.id, idempotency_key=idempotency_key)
 
     async def _wait_stored(self) -> None:
         """Wait until the instance is stored. Raises `NoResult` if the transaction is still open, or was rolled back."""
