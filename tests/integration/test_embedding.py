@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 
 from holdfast import Holdfast, Status, activity, run_child, wait_for, workflow
 from holdfast.errors import AlreadyStarted, DefinitionError, HoldfastError, InstanceFaulted, InstanceNotFound, NoResult
+from holdfast.runtime import handles
 from tests.support.services.availability import Needed
 
 
@@ -55,15 +56,22 @@ async def below(order: str) -> str:
     return await charge(order, 7)
 
 
+DRIVERS = {"sqlite": "aiosqlite", "postgresql": "asyncpg", "mysql": "asyncmy"}
 WORKFLOWS = (fulfil, approving, delegating)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service("postgres"))])
+@pytest.fixture(
+    params=[
+        "sqlite",
+        pytest.param("postgresql", marks=pytest.mark.service("postgres")),
+        pytest.param("mysql", marks=pytest.mark.service("mysql")),
+    ]
+)
 def url(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[str, str]) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'kept.db'}"
-    with Needed("postgres"):
-        return servers["postgresql"]
+    with Needed("postgres" if request.param == "postgresql" else "mysql"):
+        return servers[request.param]
 
 
 @pytest.fixture
@@ -75,8 +83,8 @@ async def app(url: str) -> AsyncIterator[Holdfast]:
 @pytest.fixture
 async def database(url: str, app: Holdfast) -> AsyncIterator[AsyncEngine]:
     """The caller's own table, in the database of the store."""
-    address = url.replace("sqlite://", "sqlite+aiosqlite://").replace("postgresql://", "postgresql+asyncpg://")
-    engine = create_async_engine(address)
+    scheme, _, rest = url.partition("://")
+    engine = create_async_engine(f"{scheme}+{DRIVERS[scheme]}://{rest}")
     async with engine.begin() as connection:
         await connection.execute(text("create table if not exists orders (id varchar(40) primary key)"))
         await connection.execute(text("delete from orders"))
@@ -229,6 +237,52 @@ async def test_a_taken_id_is_refused(app: Holdfast, database: AsyncEngine) -> No
         with pytest.raises(AlreadyStarted) as told:
             await app.start_in(session, taken, "5")
     assert told.value.instance_id == "taken"
+
+
+@pytest.mark.parametrize("other", ["start", "start_in"])
+async def test_an_id_that_another_start_took_before_the_commit(
+    app: Holdfast, database: AsyncEngine, other: str
+) -> None:
+    """The handle never gives the result of the other instance: not before its own commit, nor after the worker's refusal."""
+    name = f"raced-{other}"
+    is_taken = handles._is_taken
+
+    async def lose(runtime: Any, instance_id: str) -> bool:
+        """The other start begins and ends after the check of this one."""
+        taken = await is_taken(runtime, instance_id)
+        patch.undo()
+        winner = fulfil.options(instance_id=name)
+        if other == "start":
+            won = await app.start(winner, "1")
+        else:
+            async with AsyncSession(database) as session, session.begin():
+                won = await app.start_in(session, winner, "1")
+        async with asyncio.timeout(20):
+            assert await won.result() == "1: 5"
+        return taken
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(handles, "_is_taken", lose)
+        async with AsyncSession(database) as session, session.begin():
+            lost = await app.start_in(session, approving.options(instance_id=name), "2")
+            with pytest.raises(AlreadyStarted):
+                await lost.result()
+    async with asyncio.timeout(20):
+        while await app.runtime.start_row(name) is not None:
+            continue
+        for call in (lost.result, lost.status, lost.cancel, lambda: lost.send(Approval(approved=True))):
+            with pytest.raises(AlreadyStarted) as told:
+                await call()
+            assert told.value.instance_id == name
+        assert await app.handle(fulfil, name).result() == "1: 5"
+
+
+async def test_a_given_id_gives_its_result(app: Holdfast, database: AsyncEngine) -> None:
+    async with AsyncSession(database) as session, session.begin():
+        mine = await app.start_in(session, fulfil.options(instance_id="given"), "1")
+    async with asyncio.timeout(20):
+        assert await mine.result() == "1: 5"
+        assert await mine.status() is Status.FINISHED
 
 
 async def test_before_any_node_has_taken_the_start(url: str, database: AsyncEngine) -> None:

@@ -327,7 +327,7 @@ class Runtime(InstanceReads):
         """Cancel an instance that a start row has not started yet; False if a node starts it right now."""
         job = await ChildStarts(self.store, self._parts.plans).job_of(row)
         assert isinstance(job, StartJob)
-        canceled = CanceledStartJob(job.start, row.id, TERMINATED if terminate else "canceled", finalize=not terminate)
+        canceled = CanceledStartJob(job, TERMINATED if terminate else "canceled", finalize=not terminate)
         return (await self._lanes.ask(canceled)).result is not None
 
     async def retry(self, instance_id: str) -> RunResult:

@@ -14,6 +14,8 @@ from holdfast.authoring.workflow import Workflow
 from holdfast.errors import AlreadyStarted, DefinitionError, HoldfastError, InstanceFaulted, InstanceNotFound, NoResult
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, Status
+from holdfast.model.requests import Receipt
+from holdfast.model.work import WorkRow
 from holdfast.ports import WorkTables
 from holdfast.runtime.commits import work_rows
 from holdfast.runtime.dispatchers.event_names import named_event
@@ -29,11 +31,21 @@ Startable = WorkflowFunction[P, R] | Call[P, R]
 class Handle(Generic[R]):
     """One instance: its id and a runtime. `app.handle(workflow, id)` makes another handle of the same instance."""
 
-    def __init__(self, runtime: Runtime, instance_id: str, *, returns: bool = True, work_id: str | None = None) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        instance_id: str,
+        *,
+        returns: bool = True,
+        work_id: str | None = None,
+        token: str | None = None,
+    ) -> None:
         self._runtime = runtime
         self._returns = returns
         self._work_id = work_id
         """The work row that starts it, if the row was written in a transaction of the application."""
+        self._token = token
+        """Identifies that start until it is known that the instance comes from it: another start may take the id first."""
         self.id = instance_id
 
     async def result(self, *, timeout: timedelta | None = None) -> R:
@@ -41,7 +53,8 @@ class Handle(Generic[R]):
         outputs).
 
         Raises `InstanceFaulted` if the instance failed, and `NoResult` if it was canceled, if its start was not committed, or at
-        the timeout. After a timeout the instance continues; call `result` again to wait longer.
+        the timeout. After a timeout the instance continues; call `result` again to wait longer. Raises `AlreadyStarted` if this
+        start lost its id to another one, like the other methods.
         """
         ended = await self._ended(timeout)
         if ended.status is Status.FINISHED:
@@ -75,30 +88,31 @@ class Handle(Generic[R]):
 
     async def status(self) -> Status:
         """The status of the instance; `pending` until a node has begun it."""
+        await self._check_token()
         try:
             return (await self._runtime.read(self.id)).status
         except InstanceNotFound:
-            if await self._runtime.start_row(self.id) is not None:
+            if await self._start_row() is not None:
                 return Status.PENDING
             raise
 
     async def cancel(self, *, terminate: bool = False) -> None:
         """Cancel the instance. `finally` parts and compensations run first, unless `terminate` is set. An instance that no node
         has started yet is canceled before its first activity."""
-        if not await self._is_stored() and (row := await self._runtime.start_row(self.id)) is not None:
+        if not await self._is_stored() and (row := await self._start_row()) is not None:
             if await self._runtime.cancel_start(row, terminate=terminate):
                 return
             self._work_id = row.id
         await self._wait_stored()
         await self._runtime.cancel(self.id, terminate=terminate)
 
-    async def send(self, event: Any, payload: Any = None) -> None:
+    async def send(self, event: Any, payload: Any = None, *, idempotency_key: str | None = None) -> Receipt:
         """Send an event to the instance: an object of the event's class, or a name with a payload. The event is kept until the
-        instance waits for it."""
+        instance waits for it. Events with the same idempotency key are one event."""
         if self._work_id is not None and not await self._is_stored() and not await self._is_waiting():
             await self._wait_stored()
         name, brought = named_event(event, payload)
-        await self._runtime.stimuli.event(name, brought, instance_id=self.id)
+        return await self._runtime.stimuli.event(name, brought, instance_id=self.id, idempotency_key=idempotency_key)
 
     async def _wait_stored(self) -> None:
         """Wait until the instance is stored. Raises `NoResult` if the transaction is still open, or was rolled back."""
@@ -121,10 +135,28 @@ class Handle(Generic[R]):
             await self._runtime.row(self.id)
         except InstanceNotFound:
             return False
+        if self._token is not None:
+            # The commit that starts an instance inserts the guard: the instance is read first.
+            guard = work_rows.start_guard(self._token)
+            if await self._runtime.store.find_guard(self._runtime.tenant, guard.ref) is None:
+                raise AlreadyStarted(self.id)
+            self._token = None
         return True
 
+    async def _check_token(self) -> None:
+        """Raise `AlreadyStarted` if the instance comes from another start."""
+        if self._token is not None:
+            await self._is_stored()
+
     async def _is_waiting(self) -> bool:
-        return await self._runtime.start_row(self.id) is not None
+        return await self._start_row() is not None
+
+    async def _start_row(self) -> WorkRow | None:
+        """The committed start of the instance that no node has taken yet."""
+        row = await self._runtime.start_row(self.id)
+        if row is not None and self._token is not None and work_rows.read_start(row).token != self._token:
+            raise AlreadyStarted(self.id)
+        return row
 
     def __repr__(self) -> str:
         return f"<instance {self.id}>"
@@ -208,9 +240,10 @@ async def start_in(
     tables = work_tables(runtime)
     if (given := options.instance_id) is not None and await _is_taken(runtime, given):
         raise AlreadyStarted(given)
+    token = None if given is None else runtime.new_id()
     row = work_rows.application_start(
         runtime.tenant,
-        options.instance_id or runtime.new_id(),
+        given or runtime.new_id(),
         plan.definition.id,
         inputs,
         types=plan.types,
@@ -218,11 +251,13 @@ async def start_in(
         correlation_id=options.correlation_id,
         name=options.name,
         now=runtime.clock.now(),
+        token=token,
     )
     assert row.instance_id is not None
     for statement, values in tables.work_statements(row):
         await _execute(session, statement, values, row.instance_id)
-    return Handle(runtime, row.instance_id, returns=isinstance(target, WorkflowFunction), work_id=row.id)
+    returns = isinstance(target, WorkflowFunction)
+    return Handle(runtime, row.instance_id, returns=returns, work_id=row.id, token=token)
 
 
 async def _is_taken(runtime: Runtime, instance_id: str) -> bool:

@@ -32,7 +32,9 @@ MODULE = "shop"
 GOOD = Path(__file__).with_name("shop_v1.py").read_text(encoding="utf-8")
 LOOK_SECONDS = 0.05
 PATIENCE_SECONDS = 90.0
-KINDS = ("event", "timer", "effect", "step", "child")
+KINDS = ("event", "timer", "effect", "step", "child", "letter", "keyed_letter")
+LETTERS_PARKED, LETTERS = 6, 8
+"""Events that the bad deployment meets, and all events, of each instance that reads several."""
 
 
 OTHER = """from holdfast import activity
@@ -155,6 +157,11 @@ class Deployment:
             line for line in (self.folder / "ledger").read_text(encoding="utf-8").splitlines() if "stock" not in line
         )
 
+    def letters_of(self, kind: str) -> list[str]:
+        """The events that an instance has read, in order."""
+        lines = (self.folder / "ledger").read_text(encoding="utf-8").splitlines()
+        return [line for line in lines if line.startswith("letter ") and f" {kind} (" in line]
+
     @property
     def stock_counts(self) -> int:
         return (self.folder / "ledger").read_text(encoding="utf-8").count("stock counted")
@@ -194,9 +201,16 @@ class Deployment:
     async def send_all(self, bad: str) -> None:
         await self.app.send("go", key="event")
         await self.app.send("go", key="child-child")
+        await self.send_letters(range(LETTERS_PARKED))
         if bad not in UNREADABLE:  # Otherwise a new instance runs with the new classes.
             await self.start("start")
             self.kinds = (*KINDS, "start")
+
+    async def send_letters(self, numbers: range) -> None:
+        """One by one: to an instance, and under two names to a key."""
+        for number in numbers:
+            await self.app.runtime.stimuli.event("letter", f"letter {number}", instance_id="letter")
+            await self.app.send("card" if number % 2 else "letter", f"letter {number}", key="keyed_letter")
 
     async def all_parked(self) -> dict[str, Lacking]:
         """What nobody can run, as soon as all due work is parked."""
@@ -238,8 +252,14 @@ class Deployment:
         return status == Status.FINISHED
 
 
+def letters(kind: str) -> list[str]:
+    return [f"letter {number} {kind} (red)" for number in range(LETTERS)]
+
+
 EXPECTED = sorted(
     [
+        *letters("letter"),
+        *letters("keyed_letter"),
         "child child (red)",
         "effect effect (red)",
         "event event (red)",
@@ -276,10 +296,14 @@ async def deploy_and_roll_back(url: str, folder: Path, bad: str, *, kill: bool) 
         await _end(worse, kill=kill)
         deployment.open_gate()
         await deployment.deploy(GOOD)
+        await deployment.send_letters(range(LETTERS_PARKED, LETTERS))
         await deployment.finish_all()
         wrong += await deployment.problems()
         if deployment.ledger != [line for line in EXPECTED if bad not in UNREADABLE or not line.startswith("start")]:
             wrong.append(f"the ledger is {deployment.ledger}")
+        for kind in ("letter", "keyed_letter"):
+            if (read := deployment.letters_of(kind)) != letters(kind):
+                wrong.append(f"the order is {read}")
 
         async def fired() -> bool:
             return deployment.stock_counts > counted

@@ -12,6 +12,8 @@ from pathlib import Path
 from holdfast import Workflow, activity, run_child, sleep, wait_for, workflow
 from holdfast.activities import Sequence, Timer
 
+LETTERS = 8
+
 
 class Colour(Enum):
     RED = "red"
@@ -105,6 +107,32 @@ async def by_child(name: str) -> str:
     item = await pick(name)
     await run_child(helper, name)
     return await pack(label(item), "parent")
+
+
+@workflow
+async def by_letter(name: str) -> str:
+    """Reads events that are sent to the instance."""
+    item = await pick(name)
+    number = 0
+    while number < LETTERS:
+        number += 1
+        letter = await wait_for("letter")
+        await pack(label(item), letter)
+    return name
+
+
+@workflow
+async def by_keyed_letter(name: str) -> str:
+    """Reads events that are sent to a key, under two names."""
+    item = await pick(name)
+    number = 0
+    while number < LETTERS:
+        number += 2
+        letter = await wait_for("letter", key=name)
+        await pack(label(item), letter)
+        card = await wait_for("card", key=name)
+        await pack(label(item), card)
+    return name
 
 
 @workflow

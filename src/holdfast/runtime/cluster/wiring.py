@@ -38,6 +38,7 @@ from holdfast.runtime.service import BackgroundTasks
 from holdfast.runtime.steps.queue_share import shares_of
 from holdfast.runtime.steps.sender import StepSender
 from holdfast.runtime.steps.worker import StepWorker
+from holdfast.runtime.stimuli.counted_mail import CountedMail
 from holdfast.runtime.stimuli.counts import StimulusCounts
 from holdfast.runtime.stimuli.dedupe import Declinations
 from holdfast.runtime.stimuli.delivery import StimulusDelivery
@@ -148,11 +149,24 @@ class Components:
         self.expiry = InboxExpiry(self.store, self.clock)
         self.unread = UnreadStimuli(self.store, self.cache, self.clock, self.lanes, self.spent)
         delivery = StimulusDelivery(self.lanes, self.cache, self.matcher, declinations, counts)
+        drain = MailDrain(
+            self.store,
+            self.lanes,
+            self.cache,
+            self.in_hand,
+            declinations,
+            counts,
+            self.plans.obstacles,
+            self.intake,
+        )
+        self.counted_mail = CountedMail(self.store, self.clock, options.stored_queues, drain, self.letters, self.spent)
         self.inbox = Inbox(
             self.store,
             self.clock,
             options.tenants,
-            MailDrain(self.store, self.lanes, self.cache, self.in_hand, declinations, counts, self.plans.obstacles),
+            drain,
+            self.counted_mail,
+            self.intake,
             self.expiry,
             self.letters,
             self.spent,
@@ -195,7 +209,9 @@ class Components:
             },
             does_own=options.does_own,
         )
-        self.quarantine = Quarantine(self.store, self.poller, self.plans, self.lanes, self.letters, self.liveness)
+        self.quarantine = Quarantine(
+            self.store, self.poller, self.plans, self.lanes, self.letters, self.counted_mail, self.liveness
+        )
         self.scheduler = Scheduler(
             self.store,
             options.tenants,

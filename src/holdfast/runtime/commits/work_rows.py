@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from holdfast.execution.composite import UNSET
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.model import values
+from holdfast.model.guard import Guard, idempotency_key
 from holdfast.model.instance import BookmarkKind
 from holdfast.model.requests import EVENT, DispatchInstance, decode_request, encode_request
 from holdfast.model.values import TypeRegistry
@@ -39,6 +40,8 @@ class StartRequest(Struct, frozen=True, kw_only=True):
     trace: str | None = None
     home: str | None = None
     """The queue of the parent's start: children stay on it."""
+    token: str | None = None
+    """Identifies one start among several with the same instance id; see `start_guard`."""
 
 
 _pack = msgpack.Encoder().encode
@@ -103,6 +106,7 @@ def application_start(
     correlation_id: str | None,
     name: str | None,
     now: datetime,
+    token: str | None = None,
 ) -> WorkRow:
     """The start row that an application writes in its own transaction: the instance has no parent."""
     request = StartRequest(
@@ -113,6 +117,7 @@ def application_start(
         instance_id=instance_id,
         parent_id="",
         name=name,
+        token=token,
     )
     return WorkRow(
         tenant=tenant,
@@ -124,6 +129,11 @@ def application_start(
         created=now,
         payload=_pack(request),
     )
+
+
+def start_guard(token: str) -> Guard:
+    """Inserted by the commit that starts the instance of a token: an instance without it was started by another start."""
+    return idempotency_key(operation="start-in", target="", key=token)
 
 
 def read_start(row: WorkRow) -> StartRequest:

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.errors import DefinitionError, InstanceEnded, InstanceNotFound
+from holdfast.errors import DefinitionError, InstanceEnded, InstanceNotFound, PayloadRefused
 from holdfast.model.guard import Guard
 from holdfast.model.requests import (
     DispatchDefinition,
@@ -143,12 +143,12 @@ class DurableDispatcher:
         name = host.new_id() if guard is None else idempotency.id_of(guard)
         try:
             found = await validation.stimulus_of(host, request, name)
-        except (InstanceEnded, InstanceNotFound):
+            if not found.is_broadcast and not await host.router.starts(host.tenant, found):
+                return await self._addressed(request, found, guard)
+        except (InstanceEnded, InstanceNotFound, PayloadRefused):
             if guard is not None and await idempotency.find(host.store, host.tenant, guard) is not None:
-                return Receipt(stimulus_id=name, existing=True)  # It was accepted before the instance ended (rule M4).
+                return Receipt(stimulus_id=name, existing=True)  # Accepted before the instance went on (rule M4).
             raise
-        if not found.is_broadcast and not await host.router.starts(host.tenant, found):
-            return await self._addressed(request, found, guard)
         now = host.clock.now()
         row = work_rows.stimulus(host.tenant, found, now, **await self._row_fields(request, now))
         return Receipt(stimulus_id=name, existing=not await self._accepted([row], guard))

@@ -25,8 +25,10 @@ from holdfast.runtime.commits.dead_letters import DeadLetters
 from holdfast.runtime.commits.fitting_bookmarks import wake_keys
 from holdfast.runtime.commits.spent_rows import SpentRows
 from holdfast.runtime.commits.work_rows import Stimulus
+from holdfast.runtime.intake import Intake
 from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.service import BackgroundTasks, end_tasks
+from holdfast.runtime.stimuli.counted_mail import CountedMail
 from holdfast.runtime.stimuli.counts import StimulusCounts
 from holdfast.runtime.stimuli.dedupe import Declinations
 from holdfast.runtime.stimuli.inbox_expiry import InboxExpiry
@@ -49,6 +51,8 @@ class Inbox:
         clock: Clock,
         tenants: Collection[str],
         drain: MailDrain,
+        counted: CountedMail,
+        intake: Intake,
         expiry: InboxExpiry,
         letters: DeadLetters,
         spent: SpentRows,
@@ -60,6 +64,8 @@ class Inbox:
         self._clock = clock
         self._tenants = tenants
         self._drain = drain
+        self._counted = counted
+        self._intake = intake
         self._expiry = expiry
         self._letters = letters
         self._spent = spent
@@ -132,7 +138,10 @@ class Inbox:
                 await self._drain.drain(InstanceKey(tenant, mark.instance_id))
 
     async def ring(self, row: WorkRow) -> None:
-        """Another node kept a stimulus, or its delay is over."""
+        """Another node kept a stimulus, or its delay is over; or a node in quarantine offers it (`counted_mail.py`)."""
+        if self._intake.in_quarantine and self._counted.counts(row):
+            await self._counted.deliver(row)
+            return
         await self.look(row.tenant, work_rows.read_stimulus(row))
         await self._spent.delete(row.tenant, row.id)
 
@@ -180,6 +189,8 @@ class Inbox:
 
     async def sweep(self) -> int:
         """Deliver stimuli that lie beside their bookmark and remove expired ones; returns the number delivered."""
+        if self._intake.paused:
+            return 0
         now = await self._store.now()
         before = self._counts.by_outcome["swept"]
         left: dict[InstanceKey, None] = {}

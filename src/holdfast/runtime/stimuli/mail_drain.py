@@ -1,7 +1,8 @@
 """Delivers kept stimuli to an instance in the order in which they were stored (rule H16).
 
 One drain per instance and node runs at a time. It reads the inbox in pages and hands each page to one job: stimuli that the
-instance takes one after the other are one commit. After a conflict it reads the inbox again, so that nothing is overtaken.
+instance takes one after the other are one commit. After a conflict it reads the inbox again, so that nothing is overtaken. In
+quarantine it delivers nothing: `counted_mail.py` does.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from holdfast.runtime.commits.instance_cache import InstanceCache
 from holdfast.runtime.commits.jobs.mail import Letter, MailJob
 from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.work_rows import Stimulus
+from holdfast.runtime.intake import Intake
 from holdfast.runtime.plans.obstacles import OBSTACLES, Obstacles
 from holdfast.runtime.service import BackgroundTasks, end_tasks
 from holdfast.runtime.stimuli.counts import StimulusCounts
@@ -38,11 +40,14 @@ TWIN = "~a"
 """Suffix of the second inbox row of an event that two kinds of waits may take; both rows are consumed together."""
 
 Refuse = Callable[[str, Stimulus, PayloadRefused], Awaitable[None]]
+Offer = Callable[[InstanceKey], Awaitable[None]]
 
 
 class MailDrain:
     refuse: Refuse
     """Replaces a kept stimulus of the wrong shape by a dead letter; set by the inbox."""
+    offer: Offer
+    """Adds a work row that delivers the first kept stimulus and counts the attempt; set by `CountedMail`."""
 
     def __init__(
         self,
@@ -53,6 +58,7 @@ class MailDrain:
         declinations: Declinations,
         counts: StimulusCounts,
         obstacles: Obstacles,
+        intake: Intake,
     ) -> None:
         self._store = store
         self._lanes = lanes
@@ -61,6 +67,7 @@ class MailDrain:
         self._declinations = declinations
         self._counts = counts
         self._obstacles = obstacles
+        self._intake = intake
         self._parked: dict[InstanceKey, tuple[float, int]] = {}
         """Instances that this process cannot run: when their mail is tried again, and the number of letters."""
         self._others = BackgroundTasks("kept stimuli could not be delivered; the sweep delivers them")
@@ -98,10 +105,10 @@ class MailDrain:
     async def _deliver_all(self, key: InstanceKey, outcome: str) -> None:
         limit, conflicts = PAGE_FIRST, 0
         while True:
-            (mail,) = await self._store.find_mail([key], limit)
-            letters, others = await self._letters(key, mail)
-            for other in others:
-                self._others.start(self.drain(other, outcome))  # Not awaited: it may find that this one waits longer.
+            if self._intake.in_quarantine:
+                await self.offer(key)
+                return
+            letters, mail = await self.read(key, limit, outcome)
             if not letters:
                 return
             job = MailJob(key, letters, mail.seen)
@@ -109,7 +116,7 @@ class MailDrain:
                 return
             if job.lost:
                 conflicts += 1
-                self._cache.forget(key)
+                self.forget(key)
                 if conflicts > CONFLICTS_AT_ONCE:
                     await asyncio.sleep(random.uniform(0, BACKOFF_SECONDS * min(conflicts, 10)))
                 continue
@@ -121,17 +128,29 @@ class MailDrain:
             else:
                 return
 
+    async def read(self, key: InstanceKey, limit: int, outcome: str = "delivered") -> tuple[list[Letter], Mail]:
+        """The letters of one page. Instances that wait longer for some of its stimuli get their mail too."""
+        (mail,) = await self._store.find_mail([key], limit)
+        letters, others = await self._letters(key, mail)
+        for other in others:
+            self._others.start(self.drain(other, outcome))  # Not awaited: it may find that this one waits longer.
+        return letters, mail
+
     async def _handed_over(self, job: MailJob, outcome: str) -> bool:
         """Run the job and record its outcomes; False if the instance receives nothing any more."""
-        assert job.answer is not None
-        self._lanes.submit(job)
         try:
-            await job.answer
+            await self.hand_over(job, outcome)
         except ENDED:
             return False  # The stimuli stay unread; `unread.py` records that.
         except OBSTACLES as error:
             self._park(job, error)
             return False
+        return True
+
+    async def hand_over(self, job: MailJob, outcome: str) -> None:
+        assert job.answer is not None
+        self._lanes.submit(job)
+        await job.answer
         self._parked.pop(job.key, None)
         for letter in job.letters:
             if letter.delivered is not None:
@@ -140,7 +159,10 @@ class MailDrain:
                 self._declinations.add_place(job.key, letter.found, number)
             if letter.refused is not None:
                 await self.refuse(job.key.tenant, letter.found, letter.refused)
-        return True
+
+    def forget(self, key: InstanceKey) -> None:
+        """The commit of a job had a conflict: the next job reads the instance from the store."""
+        self._cache.forget(key)
 
     # -- parked mail ---------------------------------------------------------------------------------------------------
 

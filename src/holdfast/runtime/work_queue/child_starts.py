@@ -46,7 +46,8 @@ class ChildStarts:
             trace=request.trace,
             home=request.home,
         )
-        return StartJob(start, waits=request.wait, consumes_work=row.id, wants_answer=False)
+        guards = () if request.token is None else (work_rows.start_guard(request.token),)
+        return StartJob(start, guards, waits=request.wait, consumes_work=row.id, wants_answer=False)
 
 
 def refusal_of(row: WorkRow, error: HoldfastError) -> Job | None:

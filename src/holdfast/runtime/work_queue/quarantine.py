@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from typing import Protocol
 
 from holdfast.errors import InstanceNotFound
 from holdfast.model.stored import InstanceKey
-from holdfast.model.work import WorkRow
+from holdfast.model.work import WorkKind, WorkRow
 from holdfast.ports import Store
 from holdfast.runtime.commits import dead_letters
 from holdfast.runtime.commits.dead_letters import DeadLetters
@@ -31,15 +32,31 @@ ROW_SECONDS_MAX = 30.0
 """Time that one row may take before the next one starts beside it; a segment takes milliseconds."""
 
 
+class KeptMail(Protocol):
+    """Work rows that deliver a stimulus of the inbox: the dead letter replaces the stimulus, not only the row."""
+
+    def counts(self, row: WorkRow) -> bool: ...
+
+    async def bury(self, row: WorkRow, message: str) -> bool: ...
+
+
 class Quarantine:
     def __init__(
-        self, store: Store, poller: Poller, plans: Plans, lanes: Lanes, letters: DeadLetters, liveness: Liveness
+        self,
+        store: Store,
+        poller: Poller,
+        plans: Plans,
+        lanes: Lanes,
+        letters: DeadLetters,
+        mail: KeptMail,
+        liveness: Liveness,
     ) -> None:
         self._store = store
         self._poller = poller
         self._plans = plans
         self._lanes = lanes
         self._letters = letters
+        self._mail = mail
         self._liveness = liveness
 
     async def take_one(self) -> int:
@@ -92,7 +109,11 @@ class Quarantine:
             f"This work ({row.kind}) ended {ATTEMPTS_MAX} processes that tried it. It is a dead letter now: find what kills the "
             "process (memory, a native library, os._exit), fix it, then replay the dead letter."
         )
-        if await self._letters.bury(row, dead_letters.PROCESS_DIED, message) and row.instance_id is not None:
+        if row.kind == WorkKind.MAIL and self._mail.counts(row):
+            buried = await self._mail.bury(row, message)
+        else:
+            buried = await self._letters.bury(row, dead_letters.PROCESS_DIED, message)
+        if buried and row.instance_id is not None:
             logger.error("work row %s of instance %s is a dead letter: it ends processes", row.id, row.instance_id)
             try:
                 await self._lanes.ask(PoisonJob(InstanceKey(row.tenant, row.instance_id), row.id, message))

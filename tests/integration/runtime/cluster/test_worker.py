@@ -220,6 +220,47 @@ async def test_work_that_ends_its_process_is_a_dead_letter_with_an_incident_and_
     assert sum(worker.lives for worker in workers) <= 3 + 7
 
 
+MAIL_DEATHS = [("sqlite", "deadly_mail"), ("sqlite", "hungry_mail"), ("postgresql", "deadly_mail")]
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("field", "kind"),
+    [
+        pytest.param(*item, marks=[pytest.mark.service("postgres")] if item[0] == "postgresql" else [])
+        for item in MAIL_DEATHS
+    ],
+    indirect=["field"],
+)
+async def test_a_kept_event_that_ends_its_process_is_a_dead_letter_and_other_events_arrive_in_order(
+    field: Field, kind: str
+) -> None:
+    workers = [field.worker(name, **{killers.RESIDENT: "400000000"}) for name in ("one", "two")]
+    killer = await field.start(getattr(killers, kind))
+    readers = [await field.start(killers.mail_reader) for _ in range(5)]
+    send = field.runtime.stimuli.event
+    await send("go", 0, instance_id=killer)
+    for number in (1, 2):
+        for reader in readers:
+            await send("go", number, instance_id=reader)
+    await asyncio.gather(*(worker.start() for worker in workers))
+    reviving = asyncio.create_task(keep_alive(workers))
+    try:
+        results = await field.at_rest(*readers)
+        await field.until(lambda: _has_incident(field, killer))
+    finally:
+        reviving.cancel()
+        await asyncio.wait([reviving])
+
+    assert [item.outputs for item in results] == [{"first": 1, "second": 2}] * len(readers)
+    (incident,) = (await field.runtime.read(killer)).incidents
+    assert incident.type == "process-died"
+    (letter,) = await Operators(field.runtime).dead_letters()
+    assert (letter.reason, letter.work.kind, letter.work.instance_id) == ("process-died", "stimulus", killer)
+    assert not await field.runtime.store.inbox_of(field.runtime.tenant, killer)
+    assert sum(worker.lives for worker in workers) <= 2 + 7
+
+
 async def _has_incident(field: Field, identity: str) -> bool:
     return bool((await field.runtime.read(identity)).incidents)
 

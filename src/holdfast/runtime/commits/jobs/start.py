@@ -157,8 +157,9 @@ class CanceledStartJob(StartJob):
 
     __slots__ = ("cause", "finalize")
 
-    def __init__(self, start: Start, work_id: str, cause: str, *, finalize: bool) -> None:
-        super().__init__(start, consumes_work=work_id)
+    def __init__(self, start: StartJob, cause: str, *, finalize: bool) -> None:
+        """`start` is the job of the start row."""
+        super().__init__(start.start, start.guards, consumes_work=start.consumes_work)
         self.cause = cause
         self.finalize = finalize
 
