@@ -243,7 +243,7 @@ class Driver:
             if bookmark is None:
                 logger.warning("instance %s could not be started", start.instance_id, exc_info=error)
                 return
-            refusal = {"refused": str(error), "instance_id": start.instance_id}
+            refusal: dict[str, Any] = {"refused": str(error), "instance_id": start.instance_id}
             if isinstance(error, WorkflowUnknown):
                 refusal["unknown"] = True
             self.deliver(delivery.resume, self.live, bookmark.id, refusal)
