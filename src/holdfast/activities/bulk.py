@@ -30,6 +30,8 @@ CHUNK = 128
 PARTS_PER_LIST = 16
 """Maximum length of a list whose parts the state writer may store as separate rows."""
 ITEM, CHILD = "item", "child"
+NOBODY = 0
+"""Execution id of no activation: the child reports to no bookmark."""
 
 Ended = list[Any]
 """`[position, status, outputs]` of one child that has ended; outputs are encoded."""
@@ -57,7 +59,7 @@ class BulkDispatchWorkflows(
     """Correlation id, evaluated per item; the expression can use `item`. Default: the correlation id of this instance.
     """
     wait: bool = field(default=True, kw_only=True)
-    """Wait until all instances have ended. Otherwise complete as soon as they are dispatched."""
+    """Wait until all instances have ended. Otherwise complete as soon as they are dispatched and the first has begun."""
     limit: int | None = field(default=None, kw_only=True)
     """Maximum number of instances that run at the same time. Default: no limit."""
     child_completed: Activity | None = port(variables=(CHILD,))
@@ -111,12 +113,12 @@ class _Bulk:
                 "wait": waits,
             },
         )
-        if waits and items:
+        if items:
             prefix = {"children": f"{live.id}-{activation.id}-"}
             live.bookmark(activation, NewBookmark(payload=prefix, auto_burn=False), BookmarkKind.CHILD)
-        self.start(live, activation, most)
-        if not waits or not items:
-            self.put(live, scope, [_result(live, activation, index) for index in range(len(items))])
+            self.start(live, activation, most)
+        else:
+            self.put(live, scope, [])
             live.complete(activation, "Done")
 
     def start(self, live: LiveInstance, activation: Activation, count: int) -> None:
@@ -129,9 +131,10 @@ class _Bulk:
             item = values.decode(progress.items[index], live.plan.types)
             own = item if isinstance(item, Mapping) else {request["key"]: item}
             correlation = self.correlation.evaluate([activation.outer, self.shape, item])
+            reports = request["wait"] or not index  # The first start tells whether there is such a workflow.
             starts.append(
                 ChildStart(
-                    activation.id,
+                    activation.id if reports else NOBODY,
                     request["workflow"],
                     {**shared, **own},
                     wait=request["wait"],
@@ -164,6 +167,9 @@ class _Bulk:
             raise ActivityFault(str(refused))  # None of the instances can start.
         status = "refused" if refused else str(payload["status"])
         outputs = {"error": str(refused)} if refused else payload["outputs"]
+        if not progress.request["wait"]:
+            self.dispatched(live, activation, {index: (status, outputs)} if refused else {})
+            return
         progress.add([index, status, values.encode(outputs, live.plan.types)])
         name = _PORTS[0] if status == "finished" else _PORTS[1]
         handler, shape = self.ports[name], self.port_shapes[name]
@@ -173,6 +179,15 @@ class _Bulk:
             live.queue.append((handler, activation, [activation.scope, shape, child]))
         self.start(live, activation, 1)
         self.end(live, activation)
+
+    def dispatched(self, live: LiveInstance, activation: Activation, refused: Mapping[int, tuple[str, Any]]) -> None:
+        """Complete without waiting for the ends."""
+        results = [
+            _report(live, activation, index, *refused.get(index, ("pending", {})))
+            for index in range(activation.data.total)
+        ]
+        self.put(live, activation.outer, results)
+        live.complete(activation, "Done")
 
     def port_done(self, live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
         if not owner.status:
@@ -264,10 +279,6 @@ def _position(bookmark: Bookmark, payload: Any, total: int) -> int | None:
 
 def _report(live: LiveInstance, activation: Activation, index: int, status: str, outputs: Any) -> dict[str, Any]:
     return {"instance_id": _child_id(live, activation, index), "status": status, "outputs": outputs}
-
-
-def _result(live: LiveInstance, activation: Activation, index: int) -> dict[str, Any]:
-    return _report(live, activation, index, "pending", {})
 
 
 ACTIVITIES = (BulkDispatchWorkflows,)

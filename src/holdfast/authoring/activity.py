@@ -99,6 +99,8 @@ class Activity:
         cls.activity_type = ClassActivity(cls, facts, ActivityOptions(retry=retry, timeout=timeout))
         if retry is not None:
             retry.declared()
+        if hasattr(cls, "can_execute"):
+            check_precondition(cls)
 
     def __init__(self, *args: Any, **given: Any) -> None:
         place(self, args, given)
@@ -137,6 +139,18 @@ class Activity:
         return f"<{self.type_name} {getattr(self, 'id', None) or 'without id'}>"
 
     options: ClassVar[ActivityOptions] = ActivityOptions()
+
+
+def check_precondition(cls: Any) -> None:
+    """Raises `ActivityDeclarationError` if `can_execute` could not be called."""
+    if inspect.iscoroutinefunction(cls.can_execute):
+        raise ActivityDeclarationError(
+            f"can_execute of {cls.__name__} is async, but it must not wait. Write def can_execute(self, context)."
+        )
+    if cls.compile.__func__ is not Activity.compile.__func__:  # type: ignore[attr-defined]  # a bound class method
+        raise ActivityDeclarationError(
+            f"{cls.__name__} has no execute method, so its can_execute would never be called. Put a condition around it."
+        )
 
 
 class Exit:
@@ -240,6 +254,10 @@ class ClassActivity:
     @property
     def is_async(self) -> bool:
         return inspect.iscoroutinefunction(self.cls.execute)
+
+    @property
+    def has_precondition(self) -> bool:
+        return hasattr(self.cls, "can_execute")
 
     def compile(self, builder: Any) -> Any:
         return self.cls.compile(builder)

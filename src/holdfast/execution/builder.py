@@ -192,9 +192,11 @@ class NodeBuilder:
 
     def objects(self, activity: Any) -> Op:
         """Operation of an activity written as a class with `execute(context)`."""
-        from holdfast.execution.invoke import object_operation
+        from holdfast.execution.invoke import ObjectActivity
+        from holdfast.execution.preconditions import PreconditionedActivity
 
-        return object_operation(self, activity)
+        kind = PreconditionedActivity if activity.has_precondition else ObjectActivity
+        return kind(self, activity).operation()
 
     def function(self, activity: Any) -> Op:
         """Operation of an activity written as a function."""

@@ -171,12 +171,15 @@ class ObjectActivity:
     def _invoke(
         self, inputs: Mapping[str, Any], context: RecordingContext, method: str, argument: Any, scope: Scope
     ) -> None:
-        lazy = {name: _lazy(expression.evaluate, scope) for name, expression in self.lazy.items()}
-        target = self.new({**values.copy(inputs), **lazy}, self.ports)
-        context._activity = target
+        context._activity = target = self.bound(inputs, scope)
         result = getattr(target, method)(context, *(() if method == "execute" else (argument,)))
         if iscoroutine(result):
             finish_at_once(result, self.node.definition.type)
+
+    def bound(self, inputs: Mapping[str, Any], scope: Scope) -> Any:
+        """The author's object with its inputs; it may change them."""
+        lazy = {name: _lazy(expression.evaluate, scope) for name, expression in self.lazy.items()}
+        return self.new({**values.copy(inputs), **lazy}, self.ports)
 
     def run_effect(self, inputs: Mapping[str, Any], context: RecordingContext, method: str, argument: Any) -> Any:
         target = self.new(dict(inputs), self.ports)
@@ -254,10 +257,6 @@ class ObjectActivity:
         queued = [item for item in live.queue if not (item[1] is activation and _number(item[2]) in gone)]
         live.queue.clear()
         live.queue.extend(queued)
-
-
-def object_operation(builder: NodeBuilder, activity: Any) -> Op:
-    return ObjectActivity(builder, activity).operation()
 
 
 # -- shared with functions.py ------------------------------------------------------------------------------------------

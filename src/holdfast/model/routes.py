@@ -138,6 +138,23 @@ def endpoint_key(route: Route, method: str) -> dict[str, Any]:
     return {"route": route.key, "method": method.lower()}
 
 
+def named_endpoint(type_name: str, payload: Any) -> tuple[Route, str] | None:
+    """The route and method of a dispatched payload `{"path", "method"}` for HTTP endpoints, also with Elsa's `Path` and `Method`.
+
+    None: the stimulus is not for HTTP endpoints, or its payload is already a key. The path is a template as in the
+    definition; the method is GET by default. Raises `DefinitionError`.
+    """
+    if type_name != ENDPOINT or not isinstance(payload, Mapping):
+        return None
+    given = {str(name).lower(): value for name, value in payload.items()}
+    if not isinstance(given.get("path"), str) or not given.keys() <= {"path", "method"}:
+        return None
+    method = str(given.get("method") or "GET").upper()
+    if method not in METHODS:
+        raise DefinitionError(f"Unknown HTTP method: {method}. Supported: {', '.join(METHODS)}.")
+    return parse_route(given["path"]), method
+
+
 def request_keys(parts: Sequence[str], method: str) -> list[dict[str, Any]]:
     """The keys of all routes that can match a path."""
     words = [part.lower() for part in parts]

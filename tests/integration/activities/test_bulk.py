@@ -138,9 +138,10 @@ async def test_no_items_are_done_at_once(cluster: Any) -> None:
     assert (result.status, result.outputs["results"]) == (Status.FINISHED, [])
 
 
-async def test_a_workflow_that_does_not_exist_faults(cluster: Any) -> None:
+@pytest.mark.parametrize("wait", [True, False])
+async def test_a_workflow_that_does_not_exist_faults(cluster: Any, wait: bool) -> None:
     a = await cluster.node("a", definitions=[doubling()], work=True)
-    identity = (await a.start(bulk("nowhere"), {"count": 3})).result.instance_id
+    identity = (await a.start(bulk("nowhere", wait=wait), {"count": 3})).result.instance_id
 
     ended = await a.wait_at_rest(identity)
 
@@ -158,6 +159,17 @@ async def test_children_that_cannot_be_started_are_told(cluster: Any) -> None:
     assert [item["status"] for item in ended.outputs["results"]] == ["refused"] * 3
     assert "item" in ended.outputs["results"][0]["outputs"]["error"]
     assert sorted(ended.outputs["counts"][1]) == [0, 1, 2]
+
+
+async def test_without_waiting_a_refused_first_start_is_in_the_results(cluster: Any) -> None:
+    a = await cluster.node("a", definitions=[doubling()], work=True)
+    wrong = bulk(items=expr("['x'] * count"), wait=False)
+    identity = (await a.start(wrong, {"count": 2})).result.instance_id
+
+    ended = await a.wait_at_rest(identity)
+
+    assert ended.status is Status.FINISHED
+    assert [item["status"] for item in ended.outputs["results"]] == ["refused", "pending"]
 
 
 async def test_children_inherit_what_the_parent_has(cluster: Any) -> None:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast import Status
-from holdfast.activities.bulk import CHUNK, Progress, dump, load
+import pytest
+
+from holdfast import Runner, Status, Workflow
+from holdfast.activities.bulk import CHUNK, BulkDispatchWorkflows, Progress, dump, load
 from holdfast.execution.state import ActivationState, State
 from holdfast.model.values import TypeRegistry
 from holdfast.runtime.commits.large_values import pack_state
 
 TYPES = TypeRegistry()
+
+
+@pytest.mark.parametrize("wait", [True, False])
+async def test_in_a_runner_a_workflow_that_does_not_exist_faults(runner: Runner, wait: bool) -> None:
+    result = await runner.run(Workflow(BulkDispatchWorkflows("nowhere", [1, 2], wait=wait), id="bulk"))
+
+    assert result.status is Status.FAULTED
+    assert "nowhere" in result.incidents[0].message
 
 
 def progress(total: int) -> Progress:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from holdfast.errors import DefinitionError
-from holdfast.model.routes import endpoint_key, parse_route, request_keys
+from holdfast.model.routes import ENDPOINT, endpoint_key, named_endpoint, parse_route, request_keys
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,24 @@ def test_routes_that_differ_only_in_names_are_one() -> None:
 def test_what_is_no_template(bad: str) -> None:
     with pytest.raises(DefinitionError):
         parse_route(bad)
+
+
+@pytest.mark.parametrize(
+    ("payload", "key"),
+    [
+        ({"Path": "Orders/{id}", "Method": "post"}, {"route": "orders/*", "method": "post"}),
+        ({"path": "/orders"}, {"route": "orders", "method": "get"}),
+        ({"route": "orders", "method": "get"}, None),
+        ({"path": "x", "to": "y"}, None),
+        ({"path": 7}, None),
+        ("orders", None),
+    ],
+)
+def test_an_endpoint_is_named_by_path_and_method(payload: object, key: dict[str, str] | None) -> None:
+    found = named_endpoint(ENDPOINT, payload)
+
+    assert (None if found is None else endpoint_key(*found)) == key
+    assert named_endpoint("Event", payload) is None
 
 
 WORDS = st.sampled_from(["a", "b", "{x}", "{y}", "{z:int}", "7"])

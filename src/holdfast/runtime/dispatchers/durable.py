@@ -44,6 +44,7 @@ class DurableDispatcher:
         self._host = host
 
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
+        request = validation.with_endpoint_key(request)
         seen = 0 if wait is None else await validation.version_of(self._host, request)
         match request:
             case DispatchDefinition():

@@ -41,7 +41,7 @@ class InlineDispatcher:
         self._host = host
 
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
-        match request:
+        match request := validation.with_endpoint_key(request):
             case DispatchResume():
                 return await self._resume(request)
             case DispatchDefinition():

@@ -21,6 +21,7 @@ from holdfast.model.requests import EVENT, DispatchStimulus, Receipt
 from holdfast.model.stored import BookmarkRow
 from holdfast.model.values import SCALARS
 from holdfast.runtime.commits.work_rows import Stimulus
+from holdfast.runtime.dispatchers import validation
 from holdfast.runtime.dispatchers.host import DispatchHost
 from holdfast.runtime.plans.triggers import AWAITED, awaited_key
 from holdfast.runtime.stimuli import matching
@@ -109,7 +110,7 @@ class StimulusSender:
 
     async def explain(self, type: Any, payload: Any = None, **more: Any) -> Explanation:
         """The effect that the stimulus would have now; nothing is sent."""
-        request = self.request(type, payload, **more)
+        request = validation.with_endpoint_key(self.request(type, payload, **more))
         found = Stimulus(
             id="",
             type=request.type,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -37,6 +37,7 @@ from holdfast.model.requests import (
     DispatchTrigger,
     Request,
 )
+from holdfast.model.routes import endpoint_key, named_endpoint
 from holdfast.model.stored import ENDED, BookmarkQuery, BookmarkRow, InstanceRow, correlation_key
 from holdfast.model.wake_keys import key_of
 from holdfast.model.work import DEFAULT_QUEUE
@@ -47,6 +48,7 @@ from holdfast.runtime.dispatchers.host import DispatchHost
 
 PAGE = 1_000
 """Bookmarks per query."""
+AnyRequest = TypeVar("AnyRequest", bound=DispatchRequest)
 
 
 # -- starts ------------------------------------------------------------------------------------------------------------
@@ -86,6 +88,22 @@ async def triggered(host: DispatchHost, request: DispatchTrigger) -> list[tuple[
     for _, asked in found:
         asked.checked_inputs()  # All definitions, before the first start.
     return found
+
+
+def with_endpoint_key(request: AnyRequest) -> AnyRequest:
+    """The same request with the key that HTTP endpoints are matched by, if its payload is `{"path", "method"}`.
+
+    Without an input, the endpoint receives the path and the method.
+    """
+    if isinstance(request, DispatchDefinition | DispatchInstance):
+        return request
+    type_name = request.type if isinstance(request, DispatchStimulus) else request.activity_type
+    found = named_endpoint(type_name, request.payload)
+    if found is None:
+        return request
+    route, method = found
+    data = {"path": route.template, "method": method} if request.input is None else request.input
+    return replace(request, payload=endpoint_key(route, method), input=data)
 
 
 def resume_of(request: DispatchTrigger) -> DispatchResume:

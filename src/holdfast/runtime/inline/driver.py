@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from holdfast import telemetry
+from holdfast.errors import WorkflowUnknown
 from holdfast.execution import delivery
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.segment import Ended, run_segment
@@ -242,7 +243,9 @@ class Driver:
             if bookmark is None:
                 logger.warning("instance %s could not be started", start.instance_id, exc_info=error)
                 return
-            refusal = {"refused": str(error), "instance_id": start.instance_id}
+            refusal: dict[str, Any] = {"refused": str(error), "instance_id": start.instance_id}
+            if isinstance(error, WorkflowUnknown):
+                refusal["unknown"] = True
             self.deliver(delivery.resume, self.live, bookmark.id, refusal)
             return
         self._child = child

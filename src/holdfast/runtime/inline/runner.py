@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from holdfast import telemetry
-from holdfast.errors import BookmarkNotFound, DefinitionError
+from holdfast.errors import BookmarkNotFound, DefinitionError, WorkflowUnknown
 from holdfast.execution import delivery, operator_actions, snapshot
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Plan
@@ -142,7 +142,7 @@ class Runner:
         """The driver of a child instance."""
         definition = self._definitions.find(start.reference) if self._definitions is not None else None
         if definition is None:
-            raise DefinitionError(
+            raise WorkflowUnknown(
                 f"There is no workflow '{start.reference}' to execute. Give it to Holdfast(definitions=[…]), "
                 "or with `holdfast run --with FILE`."
             )
