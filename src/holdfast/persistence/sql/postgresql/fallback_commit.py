@@ -18,7 +18,7 @@ from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Conflict, Co
 from holdfast.persistence.guard_rules import lost, was_sent_before
 from holdfast.persistence.sql.commits import commit_script
 from holdfast.persistence.sql.guard_evidence import gather
-from holdfast.persistence.sql.postgresql.connection import Connection, explained, is_poison, run
+from holdfast.persistence.sql.postgresql.connection import Connection, explained, is_poison, is_there_already, run
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.pool import Pool
 from holdfast.persistence.sql.postgresql.rows import commit_row
@@ -28,6 +28,8 @@ from holdfast.ports import Codec
 _ATTEMPTS_MAX = 200
 _RETRY_INTERVAL = 0.005
 """Attempts, and average seconds between them, to lock a work row that a claim holds."""
+_COLLISIONS_MAX = 5
+"""Attempts to write a commit whose key, slot or id another process takes at the same moment."""
 SNAPSHOT = "begin isolation level repeatable read read only"
 
 
@@ -89,6 +91,7 @@ class FallbackCommitter:
         return left
 
     async def _commit_alone(self, commit: Commit) -> CommitOutcome:
+        collisions = 0
         for _ in range(_ATTEMPTS_MAX):
             try:
                 async with self._pool.transaction() as connection:
@@ -96,6 +99,9 @@ class FallbackCommitter:
             except _ClaimedElsewhere as held:
                 work_id = held.work_id
             except Exception as error:
+                if is_there_already(error) and collisions < _COLLISIONS_MAX:
+                    collisions += 1
+                    continue  # A row that did not exist cannot be locked. Now it exists: the check of the guards finds it.
                 if not is_poison(error):
                     raise
                 return failed(error, self._url)
