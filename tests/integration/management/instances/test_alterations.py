@@ -40,7 +40,7 @@ from holdfast.model.listing import InstanceFilter
 from holdfast.model.record_rows import RecordQuery
 from holdfast.model.tasks import TASK, task_of
 from holdfast.model.work import WorkKind
-from holdfast.runtime.work_queue.alteration_pages import Page, page_row
+from holdfast.runtime.commits.plan_rows import Page, page_row
 from tests.support.node import node_of
 
 
