@@ -22,7 +22,7 @@ from holdfast.activities import (
     SetVariable,
     WriteLine,
 )
-from holdfast.errors import ExecutionError, MigrationRefused, VariableNotFound
+from holdfast.errors import ExecutionError, InstanceEnded, MigrationRefused, VariableNotFound
 from holdfast.management.instances.alterations import Alterations
 from holdfast.model.alterations import (
     AlterationPlan,
@@ -146,7 +146,8 @@ async def test_cancel_is_an_alteration_too(cluster: Any) -> None:
     alterations, identity = Alterations(a), await started(a, ordering())
 
     assert await alterations.alter(identity, [Cancel()], who="ann")
-    assert not await alterations.alter(identity, [Cancel()], who="ann")
+    with pytest.raises(InstanceEnded):
+        await alterations.alter(identity, [Cancel()], who="ann")
     assert (await a.read(identity)).status is Status.CANCELED
 
 
