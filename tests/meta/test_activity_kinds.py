@@ -7,6 +7,7 @@ from holdfast.model.descriptor import Kind
 from holdfast.plugins import activity_type_of
 
 PURE = {
+    "AlterationPlanCompleted", "SubmitAlterationPlan",
     "Break", "BulkDispatchWorkflows", "Compensable", "Compensate", "Complete", "Continue", "Correlate", "Cron",
     "Delay", "DispatchWorkflow", "DoWhile", "End", "Event", "ExecuteWorkflow", "Fault", "Finish", "FlowDecision",
     "FlowFork", "FlowJoin", "FlowSwitch", "Flowchart", "For", "ForEach", "Fork", "HttpEndpoint", "HumanTask", "If",

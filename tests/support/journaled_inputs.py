@@ -9,6 +9,7 @@ EXPRESSION = {"$python": f"'{SECRET}'"}
 BODY = {"type": "Start", "id": "body"}
 
 SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
+    "AlterationPlanCompleted": ("plan_id", {"inputs": {"plan_id": EXPRESSION}}),
     "BulkDispatchWorkflows": ("input", {"inputs": {"workflow": "none", "items": [], "input": {"a": SECRET}}}),
     "Compensate": ("key", {"inputs": {"key": EXPRESSION}}),
     "Complete": ("outcomes", {"inputs": {"outcomes": EXPRESSION}}),
@@ -37,6 +38,10 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "SetOutput": ("value", {"inputs": {"name": "o", "value": EXPRESSION}}),
     "SetVariable": ("value", {"inputs": {"variable": "v", "value": EXPRESSION}}),
     "StartAt": ("at", {"inputs": {"at": "2999-01-01T00:00:00Z"}}),
+    "SubmitAlterationPlan": (
+        "why",
+        {"inputs": {"alterations": [{"type": "cancel"}], "instance_ids": ["none"], "why": EXPRESSION}},
+    ),
     "Switch": ("mode", {"inputs": {"mode": "match_any"}, "cases": []}),
     "Timer": ("interval", {"inputs": {"interval": "PT1H"}}),
     "While": ("condition", {"inputs": {"condition": {"$python": "secret == ''"}}, "body": BODY}),
@@ -47,6 +52,8 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
 """By type: the input that the rule names, and the activity."""
 NEEDS_REQUEST = {"WriteFileHttpResponse", "WriteHttpResponse"}
 """Types that fault without an HTTP request."""
+NEEDS_RUNTIME = {"SubmitAlterationPlan"}
+"""Types that fault without a store."""
 DECIDE_OUTCOMES = {"Complete", "FlowFork"}
 """Types whose value is also the outcome, which is a fact of the journal."""
 STRUCTURE = {

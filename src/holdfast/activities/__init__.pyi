@@ -1,5 +1,9 @@
 # Every standard activity. Each name is loaded from its module on first use (lazy_exports.py).
 
+from holdfast.activities.alterations import (
+    AlterationPlanCompleted as AlterationPlanCompleted,
+    SubmitAlterationPlan as SubmitAlterationPlan,
+)
 from holdfast.activities.bulk import BulkDispatchWorkflows as BulkDispatchWorkflows
 from holdfast.activities.composition import (
     Composite as Composite,

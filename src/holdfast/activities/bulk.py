@@ -30,8 +30,8 @@ CHUNK = 128
 PARTS_PER_LIST = 16
 """Maximum length of a list whose parts the state writer may store as separate rows."""
 ITEM, CHILD = "item", "child"
-NOBODY = 0
-"""Execution id of no activation: the child reports to no bookmark."""
+NO_EXECUTION = 0
+"""Execution id that no activation has: the child reports to no bookmark."""
 
 Ended = list[Any]
 """`[position, status, outputs]` of one child that has ended; outputs are encoded."""
@@ -134,7 +134,7 @@ class _Bulk:
             reports = request["wait"] or not index  # The first start tells whether there is such a workflow.
             starts.append(
                 ChildStart(
-                    activation.id if reports else NOBODY,
+                    activation.id if reports else NO_EXECUTION,
                     request["workflow"],
                     {**shared, **own},
                     wait=request["wait"],

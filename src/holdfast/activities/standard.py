@@ -7,11 +7,24 @@ from typing import Any
 
 def standard_types() -> list[Any]:
     """All built-in activity classes."""
-    from holdfast.activities import bulk, code, composition, console, data, events, http, human, scheduling, scripting
+    from holdfast.activities import (
+        alterations,
+        bulk,
+        code,
+        composition,
+        console,
+        data,
+        events,
+        http,
+        human,
+        scheduling,
+        scripting,
+    )
     from holdfast.activities.control import CONTROL
 
     return [
         *CONTROL,
+        *alterations.ACTIVITIES,
         *bulk.ACTIVITIES,
         *code.ACTIVITIES,
         *composition.ACTIVITIES,

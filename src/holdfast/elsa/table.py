@@ -223,6 +223,8 @@ ROWS: tuple[Row, ...] = (
         "correlationIdFunction=correlation_id:String, input:ObjectDictionary, waitForCompletion=wait:Boolean",
         ports="childCompleted, childFaulted",
     ),
+    # Alterations
+    _row("AlterationPlanCompleted", inputs="planId:String"),
     # HTTP
     _row(
         "HttpEndpoint",

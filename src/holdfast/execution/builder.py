@@ -192,11 +192,9 @@ class NodeBuilder:
 
     def objects(self, activity: Any) -> Op:
         """Operation of an activity written as a class with `execute(context)`."""
-        from holdfast.execution.invoke import ObjectActivity
-        from holdfast.execution.preconditions import PreconditionedActivity
+        from holdfast.execution.invoke import object_operation
 
-        kind = PreconditionedActivity if activity.has_precondition else ObjectActivity
-        return kind(self, activity).operation()
+        return object_operation(self, activity)
 
     def function(self, activity: Any) -> Op:
         """Operation of an activity written as a function."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from holdfast.errors import InputEvaluationFailed, PureActivityWaited, VariableNotFound
-from holdfast.execution import cancellation, faults
+from holdfast.execution import cancellation, faults, preconditions
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.context import ChildRef, Facts, RecordingContext
@@ -257,6 +257,33 @@ class ObjectActivity:
         queued = [item for item in live.queue if not (item[1] is activation and _number(item[2]) in gone)]
         live.queue.clear()
         live.queue.extend(queued)
+
+
+class PreconditionedActivity(ObjectActivity):
+    """Compiled form of a class activity with `can_execute`."""
+
+    def call(self, live: LiveInstance, activation: Activation, method: str, argument: Any) -> None:
+        if method == "execute" and not self._can_execute(live, activation):
+            preconditions.wait(live, activation)
+        else:
+            super().call(live, activation, method, argument)
+
+    def _can_execute(self, live: LiveInstance, activation: Activation) -> bool:
+        context = self._context(live, activation)
+        context._activity = target = self.bound(activation.data["inputs"], activation.outer)
+        return preconditions.holds(target, context)
+
+    def resume(self, live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
+        if bookmark.callback == preconditions.CHECK:
+            activation.data["inputs"] = evaluate_all(self.inputs, activation.outer)
+            self.call(live, activation, "execute", None)
+        else:
+            super().resume(live, activation, bookmark, payload)
+
+
+def object_operation(builder: NodeBuilder, activity: Any) -> Op:
+    kind = PreconditionedActivity if activity.has_precondition else ObjectActivity
+    return kind(builder, activity).operation()
 
 
 # -- shared with functions.py ------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from holdfast.execution.heap.heap_book import HeapBook
 from holdfast.execution.journal import COMPLETED as ENDED, STARTED, RawEntry, masked
 from holdfast.execution.plan import Node, Outcome, Plan
 from holdfast.execution.record import EffectRequest, Interrupted, NewBookmark
+from holdfast.model.alterations import AlterationPlan
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, JournalEvent, Status, moment
 from holdfast.model.replies import HttpReply
@@ -83,7 +84,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
     """Properties set by the starter and by activities."""
     trigger_payload: Any = None
     defers_steps: bool = False
-    """The runtime can delay a step by itself, so its back-off needs no bookmark."""
+    """A runtime runs the instance, not a runner. It can delay a step by itself, so its back-off needs no bookmark."""
     queue: deque[tuple[Node, Activation, Scope]] = field(default_factory=deque)
     journal: list[RawEntry] = []
     bookmarks: dict[str, Bookmark] = {}
@@ -104,6 +105,8 @@ class LiveInstance(Struct, eq=False, weakref=True):
     """Ids of the HTTP requests of this burst. Their callers read `replies` after the commit."""
     replies: Mapping[str, HttpReply] = _NONE
     """Replies of this burst, by request id; sent after the commit (rule M13)."""
+    submitted_plans: tuple[AlterationPlan, ...] = ()
+    """Alteration plans that this burst's commit begins."""
     incidents: list[Incident] = []
     results: dict[str, dict[str, Any]] = {}
     spare_outputs: Mapping[str, Any] = _NONE

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from holdfast.errors import ExecutionError
+from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.record_rows import RecordRow
 
 ALTERATION = "alteration"
 """Kind of the records, and of the work rows that execute a plan."""
+PLAN_COMPLETED = "AlterationPlanCompleted"
+"""Stimulus type that the last page of a plan sends."""
+ALTERED = tuple(status.value for status in Status if status not in (Status.FINISHED, Status.CANCELED))
+"""Statuses of instances that can be altered."""
 SAMPLES_MAX = 100
 """Maximum number of instances in a report."""
 
@@ -135,3 +142,55 @@ _read = msgspec.json.Decoder(AlterationPlan).decode
 
 def plan_of(row: RecordRow) -> AlterationPlan:
     return _read(row.payload)
+
+
+def completed_payload(plan_id: str) -> dict[str, Any]:
+    """The payload of the stimulus `PLAN_COMPLETED`."""
+    return {"plan_id": plan_id}
+
+
+def counts_of(plan: AlterationPlan) -> dict[str, Any]:
+    return {
+        "plan_id": plan.id,
+        "total": plan.total,
+        "altered": plan.altered,
+        "unchanged": plan.unchanged,
+        "failed": plan.failed,
+    }
+
+
+# -- alterations and filters as given ----------------------------------------------------------------------------------
+
+
+def alterations_of(given: Sequence[Alteration | Mapping[str, Any]]) -> tuple[Alteration, ...]:
+    """Alterations as given in Python or as JSON."""
+    try:
+        found = tuple(msgspec.convert(dict(item), Alteration) if isinstance(item, Mapping) else item for item in given)
+    except msgspec.ValidationError as error:
+        raise ExecutionError(f"This is not an alteration: {error}.") from error
+    if not found:
+        raise ExecutionError("A plan needs at least one alteration.")
+    return found
+
+
+def filter_of(given: Mapping[str, Any]) -> InstanceFilter:
+    """A filter from JSON. Raises `ExecutionError` for an unknown condition, and for a filter without any condition."""
+    unknown = [name for name in given if name not in InstanceFilter.__struct_fields__]
+    if unknown:
+        known = ", ".join(InstanceFilter.__struct_fields__)
+        raise ExecutionError(f"A filter has no condition '{unknown[0]}'. It has: {known}.")
+    try:
+        found = msgspec.convert(dict(given), InstanceFilter)
+    except msgspec.ValidationError as error:
+        raise ExecutionError(f"This is not a filter of instances: {error}.") from error
+    if found == InstanceFilter():
+        raise ExecutionError("The filter has no condition. Name instances or conditions; for all, list the statuses.")
+    return found
+
+
+def altered_filter(filter: InstanceFilter) -> InstanceFilter:
+    """The same filter for instances that can be altered. Raises `ExecutionError` if its statuses exclude them all."""
+    statuses = tuple(status for status in filter.statuses or ALTERED if status in ALTERED)
+    if not statuses:
+        raise ExecutionError(f"None of {', '.join(filter.statuses)} can be altered. Use: {', '.join(ALTERED)}.")
+    return replace(filter, statuses=statuses)

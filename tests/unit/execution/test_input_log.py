@@ -19,6 +19,7 @@ from tests.support.journaled_inputs import (
     DECIDE_OUTCOMES,
     FAULTS,
     NEEDS_REQUEST,
+    NEEDS_RUNTIME,
     SAMPLES,
     SECRET,
     STRUCTURE,
@@ -48,6 +49,7 @@ def journal_of(engine: Holdfast, type_name: str, rule: dict[str, Any]) -> tuple[
     live = delivery.start(plan, id="i", now=engine.clock.now_ns, services=engine.services, inputs={})
     if type_name in NEEDS_REQUEST:
         live.properties = {OPEN_REQUESTS: ["r"]}
+    live.defers_steps = type_name in NEEDS_RUNTIME
     run_segment(live, Limits())
     journal = readable(plan, live.journal, 0)
     records = [item for item in executions_of(journal) if item.activity_id == "it"]

@@ -9,8 +9,8 @@ import pytest
 from holdfast import Activity, Context, Runner, Status, Workflow, expr
 from holdfast.activities import Composite, Sequence, SetOutput, SetVariable
 from holdfast.errors import ActivityDeclarationError
-from holdfast.execution.invoke import ObjectActivity
-from holdfast.execution.preconditions import PENDING, PreconditionedActivity
+from holdfast.execution.invoke import ObjectActivity, PreconditionedActivity
+from holdfast.execution.preconditions import PENDING
 
 
 class Shelf:

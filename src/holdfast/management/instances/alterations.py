@@ -6,32 +6,31 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.errors import ExecutionError, HoldfastError, InstanceEnded
 from holdfast.model.alterations import (
     ALTERATION,
+    ALTERED,
     SAMPLES_MAX,
     Alteration,
     AlterationPlan,
     Fate,
     PlanState,
     Verdict,
+    alterations_of,
+    altered_filter,
     plan_of,
     record_of,
 )
-from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort, InstanceSummary
 from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.runtime.commits.jobs.alteration import AlterJob, Targets, targets_of, verdict_of
 from holdfast.runtime.commits.jobs.operator import OperatorRequest
+from holdfast.runtime.commits.plan_rows import Page, page_row
 from holdfast.runtime.facade import Runtime
-from holdfast.runtime.work_queue.alteration_pages import PAGE, Page, page_row
-
-ALTERED = tuple(status.value for status in Status if status not in (Status.FINISHED, Status.CANCELED))
-"""Statuses of instances that can be altered."""
+from holdfast.runtime.work_queue.alteration_pages import PAGE
 
 
 class AlterationPage(Struct, frozen=True, kw_only=True):
@@ -56,7 +55,7 @@ class Alterations:
     ) -> bool:
         """Alter one instance: all of it in one commit, or nothing. False if there was nothing to change. Raises `InstanceEnded`
         for a finished or canceled instance."""
-        runtime, wanted = self._runtime, checked(alterations)
+        runtime, wanted = self._runtime, alterations_of(alterations)
         row = await runtime.row(instance_id)
         if row.status not in ALTERED:
             raise InstanceEnded(instance_id, row.status)
@@ -81,19 +80,16 @@ class Alterations:
         """Store a plan; `run` begins it. A dry run stores and changes nothing: its plan has the fate of every instance that
         matches (`fates`, `verdicts`)."""
         runtime, now = self._runtime, self._runtime.clock.now()
-        statuses = tuple(status for status in filter.statuses or ALTERED if status in ALTERED)
         plan = AlterationPlan(
             id=runtime.new_id(),
-            filter=replace(filter, statuses=statuses or ALTERED),
-            alterations=checked(alterations),
+            filter=altered_filter(filter),
+            alterations=alterations_of(alterations),
             who=who,
             why=why,
             created=now,
             updated=now,
             dry_run=dry_run,
         )
-        if not statuses:
-            raise ExecutionError(f"None of {', '.join(filter.statuses)} can be altered. Use: {', '.join(ALTERED)}.")
         if dry_run:
             return await self._dry_run(plan)
         plan = replace(plan, total=await runtime.store.count(runtime.tenant, plan.filter))
@@ -185,16 +181,3 @@ class Alterations:
             cursor = page.cursor
             if cursor is None:
                 return
-
-
-def checked(alterations: Sequence[Alteration | Mapping[str, Any]]) -> tuple[Alteration, ...]:
-    """Alterations as given in Python or as JSON."""
-    try:
-        found = tuple(
-            msgspec.convert(dict(item), Alteration) if isinstance(item, Mapping) else item for item in alterations
-        )
-    except msgspec.ValidationError as error:
-        raise ExecutionError(f"This is not an alteration: {error}.") from error
-    if not found:
-        raise ExecutionError("A plan needs at least one alteration.")
-    return found

@@ -316,5 +316,6 @@ def _is_transient(burst: Burst, live: LiveInstance, consumed: Consumed) -> bool:
         and not consumed.guards
         and not consumed.schedules
         and live.parent_id is None
+        and not live.submitted_plans
         and all(event["local"] for event in live.published)
     )

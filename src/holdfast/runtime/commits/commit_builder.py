@@ -33,6 +33,7 @@ from holdfast.runtime.commits.baseline import NOTHING, Baseline, Consumed
 from holdfast.runtime.commits.bookmark_rows import bookmark_rows, orphans
 from holdfast.runtime.commits.large_values import Packed
 from holdfast.runtime.commits.placement import HELD, Placement, step_id, step_priority, step_row
+from holdfast.runtime.commits.plan_rows import add_plans
 from holdfast.runtime.commits.reply_rows import reply_records
 from holdfast.runtime.commits.state_codec import encode_journal, encode_state
 from holdfast.runtime.membership import Membership
@@ -93,6 +94,8 @@ class CommitBuilder:
             self._add_work(
                 tenant, rows, live, before, consumed, now, content, starts, left, begun=begun, continue_id=continue_id
             )
+        if live.submitted_plans:
+            add_plans(rows, tenant, live.submitted_plans, now)
         state = _state_after(live)
         if state.values or before.values or state.pages is not None:
             self._add_values(tenant, rows, live, before, state)

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from datetime import datetime
 
-import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.errors import HoldfastError
@@ -29,38 +26,18 @@ from holdfast.model.commit import Commit, Committed
 from holdfast.model.guard import idempotency_key
 from holdfast.model.listing import InstanceQuery, InstanceSort, InstanceSummary
 from holdfast.model.stored import InstanceKey
-from holdfast.model.work import WorkKind, WorkRow, queue_of
+from holdfast.model.work import WorkRow
 from holdfast.ports import Clock, Store
 from holdfast.runtime.commits.jobs.alteration import AlterJob, Targets, targets_of
 from holdfast.runtime.commits.jobs.operator import OperatorRequest
 from holdfast.runtime.commits.lanes import Lanes
+from holdfast.runtime.commits.plan_rows import completed_row, page_row, read_page
 from holdfast.runtime.commits.spent_rows import SpentRows
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import AWAY
 from holdfast.runtime.plans.plans import Plans
 
 PAGE = 100
-
-
-class Page(Struct, frozen=True, kw_only=True):
-    plan: str
-    number: int = 0
-    after: str | None = None
-    """Cursor of the previous page."""
-
-
-_read = msgspec.msgpack.Decoder(Page).decode
-
-
-def page_row(tenant: str, page: Page, now: datetime) -> WorkRow:
-    return WorkRow(
-        tenant=tenant,
-        id=f"alteration.{page.plan}.{page.number}",
-        kind=WorkKind.ALTERATION,
-        queue=queue_of(tenant),
-        created=now,
-        payload=msgspec.msgpack.encode(page),
-    )
 
 
 class AlterationPages:
@@ -79,7 +56,7 @@ class AlterationPages:
 
     async def execute(self, row: WorkRow) -> None:
         """Alter the instances of one page and commit the progress; the last page completes the plan."""
-        page, tenant = _read(row.payload), row.tenant
+        page, tenant = read_page(row.payload), row.tenant
         record = await self._store.get_record(tenant, ALTERATION, page.plan)
         plan = None if record is None else plan_of(record)
         if plan is None or plan.page != page.number or plan.state is PlanState.COMPLETED:
@@ -94,12 +71,16 @@ class AlterationPages:
             cursor=page.after,
         )
         found = await self._store.search(query)
+        if not page.number and not plan.total:
+            plan = replace(plan, total=await self._store.count(tenant, plan.filter))  # An activity submitted it.
         plan = await self._alter(tenant, plan, found.items)
         now, added = self._clock.now(), list[WorkRow]()
         over = found.cursor is None
         state = PlanState.COMPLETED if over else PlanState.RUNNING
         plan = replace(plan, page=page.number + 1, updated=now, state=state)
-        if not over:
+        if over:
+            added.append(completed_row(tenant, plan, now))
+        else:
             added.append(page_row(tenant, replace(page, number=page.number + 1, after=found.cursor), now))
         commit = Commit(
             tenant=tenant,

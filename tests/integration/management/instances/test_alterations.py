@@ -22,7 +22,7 @@ from holdfast.activities import (
     SetVariable,
     WriteLine,
 )
-from holdfast.errors import ExecutionError, MigrationRefused, VariableNotFound
+from holdfast.errors import ExecutionError, InstanceEnded, MigrationRefused, VariableNotFound
 from holdfast.management.instances.alterations import Alterations
 from holdfast.model.alterations import (
     AlterationPlan,
@@ -40,7 +40,7 @@ from holdfast.model.listing import InstanceFilter
 from holdfast.model.record_rows import RecordQuery
 from holdfast.model.tasks import TASK, task_of
 from holdfast.model.work import WorkKind
-from holdfast.runtime.work_queue.alteration_pages import Page, page_row
+from holdfast.runtime.commits.plan_rows import Page, page_row
 from tests.support.node import node_of
 
 
@@ -146,7 +146,8 @@ async def test_cancel_is_an_alteration_too(cluster: Any) -> None:
     alterations, identity = Alterations(a), await started(a, ordering())
 
     assert await alterations.alter(identity, [Cancel()], who="ann")
-    assert not await alterations.alter(identity, [Cancel()], who="ann")
+    with pytest.raises(InstanceEnded):
+        await alterations.alter(identity, [Cancel()], who="ann")
     assert (await a.read(identity)).status is Status.CANCELED
 
 

@@ -9,8 +9,8 @@ from holdfast.activities import Event
 from holdfast.model.alterations import ALTERATION, AlterationPlan, ModifyVariable, PlanState, plan_of, record_of
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.work import WorkKind, WorkRow
+from holdfast.runtime.commits.plan_rows import Page, page_row
 from holdfast.runtime.work_queue import alteration_pages
-from holdfast.runtime.work_queue.alteration_pages import Page, page_row
 from tests.support.memory_node import MemoryNode
 
 waiting = Workflow(Event("go"), id="waits", variables={"limit": 1})
