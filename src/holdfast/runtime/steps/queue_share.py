@@ -31,7 +31,7 @@ class QueueShare:
         self._local_limit = local_limit
         self.cluster_limit = cluster_limit
         self.per_value = per_value
-        self.counted_values: dict[EffectKey, list[Value]] = {}
+        self.counted_values: dict[EffectKey, Sequence[Value]] = {}
         """The values by which each running step is counted."""
         self.starting: set[str] = set()
         """Work rows and tickets of steps that are being taken."""
