@@ -44,6 +44,11 @@ class QueueShare:
         return len(self.starting) + len(self.running)
 
     @property
+    def takes_committed(self) -> bool:
+        """Whether a step may start without a look at the store: only its room on this node counts."""
+        return self.cluster_limit is None and self.per_value is None
+
+    @property
     def poll_seconds(self) -> float:
         """Seconds until there may be room again."""
         limits = (self._local_limit, self.cluster_limit)

@@ -93,13 +93,14 @@ class RowIntake:
     def take_committed(self, live: LiveInstance, instance: InstanceRow, effects: Sequence[EffectRow]) -> None:
         """Start steps that this node has just committed and serves itself, without a read of the table.
 
-        It starts as many as have room, of queues without a limit of the cluster. The intake takes the others from the table.
+        It starts as many as have room, of queues without a limit of the cluster or per value. The intake takes the others from
+        the table, and leases them first if they may have to wait.
         """
         rows = [step_row(row, instance.content, row.created, step_priority(live.plan, row)) for row in effects]
         for row in sorted(rows, key=lambda row: -row.priority):
             share, due = self._by_queue.get(row.queue, (None, None))
             if (
-                share is not None and due is not None and share.cluster_limit is None and row.id not in share.starting
+                share is not None and due is not None and share.takes_committed and row.id not in share.starting
                 and row.created <= instance.updated and self._capacity.room(share) > 0
             ):  # fmt: skip
                 due.taken([(row.tenant, row.id)])

@@ -64,7 +64,7 @@ async def test_a_step_that_is_newer_than_the_read_is_read_again() -> None:
     await asyncio.sleep(0)
     store.gate.set()
 
-    assert await asyncio.gather(first, second) == [effect(1), effect(2)]
+    assert [await first, await second] == [effect(1), effect(2)]
 
 
 async def test_a_step_that_is_not_open_is_not_found() -> None:
