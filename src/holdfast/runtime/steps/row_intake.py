@@ -25,7 +25,7 @@ from holdfast.runtime.steps.limits.per_value import LimitPerValue, Value
 from holdfast.runtime.steps.queue_share import QueueShare
 from holdfast.runtime.steps.runner import StepRunner
 from holdfast.runtime.steps.tickets import RowTicket
-from holdfast.runtime.steps.waiting import LEASE, WaitingSteps
+from holdfast.runtime.steps.waiting_steps import LEASE, WaitingSteps
 
 RETRY_INTERVAL = timedelta(seconds=1)
 """Pause after a read of the table that failed."""

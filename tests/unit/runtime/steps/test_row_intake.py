@@ -26,7 +26,7 @@ from holdfast.runtime.steps.capacity import StepCapacity
 from holdfast.runtime.steps.limits.per_value import Value
 from holdfast.runtime.steps.queue_share import QueueShare
 from holdfast.runtime.steps.row_intake import RowIntake
-from holdfast.runtime.steps.waiting import LEASE as WAITING_LEASE
+from holdfast.runtime.steps.waiting_steps import LEASE as WAITING_LEASE
 from tests.support.memory_node import MemoryNode
 
 LEASE = timedelta(seconds=30)

@@ -23,7 +23,7 @@ from holdfast.runtime.steps.limits.spec import Limit
 
 RECORDS_PER_INPUT = 16
 """Values in different records do not wait for each other."""
-POLL_SECONDS = 0.25
+POLL_SECONDS = 0.1
 """Pause until a value is tried again whose places other nodes hold."""
 STARTS_AT_ONCE_MAX = 16
 """Steps of a value to try at once if only its rate is limited."""

@@ -1,7 +1,7 @@
 """Limits per value of an input, such as two steps at a time and one per second for each customer.
 
 `mail/customer=2` counts steps of the queue `mail` by the value of their input `customer`. Steps without that input are not
-counted. A step that may not start yet waits (`runtime/steps/waiting.py`), and other steps do not wait for it.
+counted. A step that may not start yet waits (`runtime/steps/waiting_steps.py`), and other steps do not wait for it.
 """
 
 from __future__ import annotations

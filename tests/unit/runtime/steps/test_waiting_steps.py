@@ -10,9 +10,9 @@ import pytest
 
 from holdfast.model.work import EffectRow, WorkRow
 from holdfast.runtime.commits.placement import step_row
-from holdfast.runtime.steps import waiting as waiting_module
+from holdfast.runtime.steps import waiting_steps as waiting_module
 from holdfast.runtime.steps.limits.per_value import Value
-from holdfast.runtime.steps.waiting import WaitingSteps
+from holdfast.runtime.steps.waiting_steps import WaitingSteps
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ADA, BOB = ("customer", "ada"), ("customer", "bob")
