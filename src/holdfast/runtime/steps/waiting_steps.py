@@ -19,7 +19,7 @@ from holdfast.runtime.steps.limits.per_value import Value
 
 LEASE = timedelta(seconds=15)
 """Longest time for which a row waits in memory."""
-WAITING_MAX = 1_000
+WAITING_MAX = 5_000
 """Rows of a queue that wait in memory. Others wait in the table until their lease ends."""
 RETRY_SECONDS = 0.1
 """Pause until values are tried again that are still waited for."""
