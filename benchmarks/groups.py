@@ -15,6 +15,7 @@ from benchmarks import (
     growth_wide,
     idle,
     imports,
+    limits,
     open_definitions,
     plain_python,
     spiff,
@@ -54,5 +55,6 @@ GROUPS: tuple[Group, ...] = (
     idle.GROUP,
     waiters.GROUP,
     cluster.GROUP,
+    limits.GROUP,
     effect_alone.GROUP,
 )

@@ -31,7 +31,7 @@ class QueueShare:
         self._local_limit = local_limit
         self.cluster_limit = cluster_limit
         self.per_value = per_value
-        self.counted_values: dict[EffectKey, list[Value]] = {}
+        self.counted_values: dict[EffectKey, Sequence[Value]] = {}
         """The values by which each running step is counted."""
         self.starting: set[str] = set()
         """Work rows and tickets of steps that are being taken."""
@@ -42,6 +42,11 @@ class QueueShare:
     @property
     def used(self) -> int:
         return len(self.starting) + len(self.running)
+
+    @property
+    def takes_committed(self) -> bool:
+        """Whether a step may start without a look at the store: only its room on this node counts."""
+        return self.cluster_limit is None and self.per_value is None
 
     @property
     def poll_seconds(self) -> float:

@@ -8,7 +8,7 @@ result and runs the next segment.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.model.work import NO_OWNER, EffectRef, EffectRow
@@ -21,7 +21,8 @@ from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.plans.obstacles import OBSTACLES
 from holdfast.runtime.plans.plans import Plans
 from holdfast.runtime.steps.capacity import StepCapacity
-from holdfast.runtime.steps.limits.per_value import LimitPerValue
+from holdfast.runtime.steps.effect_reads import EffectReads
+from holdfast.runtime.steps.limits.per_value import LimitPerValue, Value
 from holdfast.runtime.steps.queue_share import QueueShare
 from holdfast.runtime.steps.tickets import StepTicket
 
@@ -46,6 +47,7 @@ class StepRunner:
         log: OutageLog,
     ) -> None:
         self._store = store
+        self._reads = EffectReads(store)
         self._membership = membership
         self._in_hand = in_hand
         self._cache = cache
@@ -82,33 +84,42 @@ class StepRunner:
         return True
 
     async def _count(self, ticket: StepTicket, share: QueueShare, limit: LimitPerValue) -> bool:
-        """Count the step for the limits per value; a step that may not start yet is put off."""
+        """Count the step for the limits per value; a step that may not start yet waits."""
         key = effect_key(ticket)
         if key in share.counted_values:  # A second delivery of a step that this node has started.
             await ticket.settle()
             return False
-        share.counted_values[key] = []
+        counted: list[Value] = []
+        share.counted_values[key] = counted
         may_start = False
         try:
-            rows = await self._store.effects_of(*ticket.key)
-            row = next((row for row in rows if row.ref == ticket.ref), None)
-            if row is None:  # Another node owns it, or it has ended.
+            values = await self._values_of(ticket, limit)
+            if values is None:  # Another node owns it, or it has ended.
                 await ticket.settle()
                 return False
-            values = await limit.values_of(row, ticket.content or (await self._cache.row(ticket.key)).content)
             pause = await limit.start(values)
             if pause is None:
                 share.counted_values[key], may_start = values, True
             else:
-                await ticket.put_off(pause)
+                del share.counted_values[key]  # Before it waits: it may be delivered again at once.
+                await ticket.wait(values, pause)
         except OBSTACLES as error:
             await self._park(ticket, error)
         except StoreError as error:
             await self._give_back(ticket, error)
         finally:
-            if not may_start:
+            if share.counted_values.get(key) is counted:
                 del share.counted_values[key]
         return may_start
+
+    async def _values_of(self, ticket: StepTicket, limit: LimitPerValue) -> Sequence[Value] | None:
+        """The values by which a step is counted; None if it is not open any more."""
+        if ticket.values is not None:
+            return ticket.values
+        row = await self._reads.find(ticket.key, ticket.ref)
+        if row is None:
+            return None
+        return await limit.values_of(row, ticket.content or (await self._cache.row(ticket.key)).content)
 
     async def _own(self, ticket: StepTicket) -> EffectRow | None:
         """Make the step this node's, then settle the ticket; None if another node owns it, or it cannot be taken."""

@@ -1,8 +1,9 @@
-"""Tickets of steps: a row of the work table, or a message of a broker. A ticket is settled, given back, or put off."""
+"""Tickets of steps: a row of the work table, or a message of a broker. A ticket is settled, given back, or waits."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from holdfast.ports import Delivery, Store
 from holdfast.runtime.commits.placement import put_off_row, read_step
 from holdfast.runtime.commits.spent_rows import SpentRows
 from holdfast.runtime.plans.obstacles import content_of
+from holdfast.runtime.steps.limits.per_value import Value
 
 
 class StepTicket(Protocol):
@@ -30,8 +32,11 @@ class StepTicket(Protocol):
     async def give_back(self) -> None:
         """This node cannot take the step; another may."""
 
-    async def put_off(self, pause: timedelta) -> None:
-        """The step may not start yet: deliver the ticket again after the pause."""
+    values: Sequence[Value] | None
+    """The values by which limits count the step, if they are known."""
+
+    async def wait(self, values: Sequence[Value], pause: timedelta) -> None:
+        """The limits of these values leave no room for the step; there may be room after the pause."""
 
     async def park(self, name: str) -> None:
         """This process lacks code or classes: another one takes the step (rule H10). `name` names the obstacle."""
@@ -40,7 +45,7 @@ class StepTicket(Protocol):
 class RowTicket:
     """A row of the work table. It stays there until it is settled."""
 
-    def __init__(self, store: Store, spent: SpentRows, row: WorkRow) -> None:
+    def __init__(self, store: Store, spent: SpentRows, row: WorkRow, values: Sequence[Value] | None = None) -> None:
         assert row.instance_id is not None
         self._store = store
         self._spent = spent
@@ -50,6 +55,9 @@ class RowTicket:
         self.content = content_of(row.content)
         self.deletion: asyncio.Task[None] | None = None
         """The row must count as in hand until the ticket is settled, else this node claims it again."""
+        self.values = values
+        self.pause: timedelta | None = None
+        """The time until there may be room, for a step that must wait."""
 
     async def settle(self) -> None:
         self.deletion = self._spent.delete(self._row.tenant, self._row.id)
@@ -57,8 +65,9 @@ class RowTicket:
     async def give_back(self) -> None:
         """The row is still in the table."""
 
-    async def put_off(self, pause: timedelta) -> None:
-        await self._store.defer([self._row], await self._store.now() + pause)
+    async def wait(self, values: Sequence[Value], pause: timedelta) -> None:
+        """The intake keeps the row."""
+        self.values, self.pause = values, pause
 
     async def park(self, name: str) -> None:
         row = self._row
@@ -74,6 +83,7 @@ class BrokerTicket:
         self._delivery = delivery
         self.key, self.ref = step_of(delivery.ticket)
         self.content = delivery.ticket.content
+        self.values: Sequence[Value] | None = None
 
     async def settle(self) -> None:
         await self._delivery.ack()
@@ -81,10 +91,10 @@ class BrokerTicket:
     async def give_back(self) -> None:
         await self._delivery.nack()
 
-    async def put_off(self, pause: timedelta) -> None:
-        """Delay the step on the work table: a broker would deliver it again at once, or count the deliveries."""
+    async def wait(self, values: Sequence[Value], pause: timedelta) -> None:
+        """The step waits on the work table: a broker would deliver it again at once, or count the deliveries."""
         now = await self._store.now()
-        await self._store.enqueue([put_off_row(self._delivery.ticket, self.key.tenant, now, now + pause)])
+        await self._store.enqueue([put_off_row(self._delivery.ticket, self.key.tenant, now, now)])
         await self._delivery.ack()
 
     async def park(self, name: str) -> None:
@@ -101,12 +111,13 @@ class CarriedTicket:
     def __init__(self, ticket: Ticket) -> None:
         self.key, self.ref = step_of(ticket)
         self.content = ticket.content
+        self.values: Sequence[Value] | None = None
 
     async def settle(self) -> None: ...
 
     async def give_back(self) -> None: ...
 
-    async def put_off(self, pause: timedelta) -> None: ...
+    async def wait(self, values: Sequence[Value], pause: timedelta) -> None: ...
 
     async def park(self, name: str) -> None: ...
 

@@ -93,6 +93,7 @@ class StepWorker:
         """Take no new steps; steps that run continue."""
         self._is_taking = False
         await asyncio.gather(*(service.stop() for service in self._services))
+        await self._rows.release()
 
     async def stop(self) -> None:
         await self.stop_taking()

@@ -35,6 +35,7 @@ class FakeTicket:
 
     def __init__(self, content: str = "") -> None:
         self.key, self.ref, self.content = KEY, EffectRef(1, 1, NO_OWNER), content
+        self.values: Sequence[Any] | None = None
         self.calls: list[Any] = []
 
     async def settle(self) -> None:
@@ -43,8 +44,8 @@ class FakeTicket:
     async def give_back(self) -> None:
         self.calls.append("give back")
 
-    async def put_off(self, pause: timedelta) -> None:
-        self.calls.append(pause)
+    async def wait(self, values: Sequence[Any], pause: timedelta) -> None:
+        self.calls.append((values, pause))
 
     async def park(self, name: str) -> None:
         self.calls.append(f"park {name}")
@@ -202,14 +203,30 @@ async def test_a_step_that_this_node_cannot_take_is_given_back() -> None:
     assert (ticket.calls, await bench.owner(), bench.launched) == (["give back"], NO_OWNER, [])
 
 
-async def test_a_step_beyond_its_limit_per_value_is_put_off() -> None:
+async def test_a_step_beyond_its_limit_per_value_waits() -> None:
     pause = timedelta(seconds=3)
     bench, ticket = await Bench(FakeLimit(pause)).open(), FakeTicket(content="c0ffee")
 
     assert not await bench.runner.run(ticket, bench.share)
 
-    assert (ticket.calls, await bench.owner()) == ([pause], NO_OWNER)
+    assert (ticket.calls, await bench.owner()) == ([([("customer", "ada")], pause)], NO_OWNER)
     assert bench.share.counted_values == {}
+
+
+async def test_a_waiting_step_that_is_delivered_again_at_once_is_not_taken_for_a_second_delivery() -> None:
+    """A broker's step waits on the work table, where the same node may claim it before the broker has its answer."""
+    limit = FakeLimit(timedelta(seconds=3))
+    bench, again = await Bench(limit).open(), FakeTicket(content="c0ffee")
+
+    class Redelivered(FakeTicket):
+        async def wait(self, values: Sequence[Any], pause: timedelta) -> None:
+            limit.pause = None
+            assert await bench.runner.run(again, bench.share)
+
+    assert not await bench.runner.run(Redelivered(content="c0ffee"), bench.share)
+
+    assert (again.calls, await bench.owner()) == (["settle"], bench.membership.owner)
+    assert bench.share.counted_values == {(KEY, 1): [("customer", "ada")]}
 
 
 async def test_a_counted_step_is_uncounted_when_it_ends() -> None:

@@ -1,14 +1,14 @@
 """Limits per value of an input, such as two steps at a time and one per second for each customer.
 
 `mail/customer=2` counts steps of the queue `mail` by the value of their input `customer`. Steps without that input are not
-counted. A step that may not start yet is put off until about when its turn comes, and other steps do not wait for it.
+counted. A step that may not start yet waits (`runtime/steps/waiting_steps.py`), and other steps do not wait for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from time import monotonic
 from typing import Any
 
 from holdfast.model.hashing import stimulus_hash
@@ -19,15 +19,14 @@ from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.payload_codec import decode_payload
 from holdfast.runtime.steps.limits.cluster_per_value import ClusterLimitPerValue
-from holdfast.runtime.steps.limits.local import LocalLimit
+from holdfast.runtime.steps.limits.local import UNLIMITED, LocalLimit
 from holdfast.runtime.steps.limits.spec import Limit
 
 Value = tuple[str, str]
 """The name of an input, and the hash of its value."""
 
-FIRST_PACE_SECONDS = 0.05
-"""Assumed time between two ends of steps, until some have ended."""
-PAUSE_SECONDS_MAX = 30.0
+RETURN_DELAY_SECONDS = 0.02
+"""Delay before an unused place is returned to the cluster: the next step of the value may start until then."""
 COUNTERS_MAX = 10_000
 
 
@@ -37,11 +36,6 @@ class _ValueCounter:
     def __init__(self, limit: Limit | None) -> None:
         self._local = None if limit is None else LocalLimit(limit)
         self.running = 0
-        self.put_off = 0
-        """Steps that were put off since one last ended."""
-        self.pace = FIRST_PACE_SECONDS
-        """Moving average of the seconds between two ends."""
-        self._ended_at = monotonic()
 
     @property
     def has_room(self) -> bool:
@@ -58,11 +52,17 @@ class _ValueCounter:
             self._local.take(-1)
 
     def end(self) -> None:
-        now = monotonic()
         self.running -= 1
-        self.put_off = 0
-        self.pace = 0.7 * self.pace + 0.3 * min(now - self._ended_at, PAUSE_SECONDS_MAX)
-        self._ended_at = now
+
+    @property
+    def most(self) -> int:
+        """How many more steps may start."""
+        return UNLIMITED if self._local is None else max(0, self._local.room(self.running))
+
+    @property
+    def pause(self) -> float:
+        """Seconds until there may be room again."""
+        return 0.0 if self._local is None else self._local.poll_seconds
 
 
 class LimitPerValue:
@@ -89,6 +89,8 @@ class LimitPerValue:
         }
         self._names = tuple(dict.fromkeys((*local, *cluster)))
         self._counters: dict[Value, _ValueCounter] = {}
+        self.on_room: Callable[[Sequence[Value]], None] = lambda values: None
+        """Called when a step of these values has ended."""
 
     async def values_of(self, row: EffectRow, content: str) -> list[Value]:
         """The values by which a step is counted."""
@@ -97,10 +99,10 @@ class LimitPerValue:
         return [(name, stimulus_hash(inputs[name], types=types)[:16]) for name in self._names if name in inputs]
 
     async def start(self, values: Sequence[Value]) -> timedelta | None:
-        """Count a step until `end`; returns None if it may start, else how long to put it off."""
+        """Count a step until `end`; returns None if it may start, else the time until there may be room."""
         counters = [self._counter(value) for value in values]
         if not all(counter.has_room for counter in counters):
-            return _pause(counters)
+            return timedelta(seconds=max(counter.pause for counter in counters))
         for counter in counters:
             counter.start()
         taken = list[Value]()
@@ -111,17 +113,29 @@ class LimitPerValue:
                     await self._cluster[other].give_back(taken_value)
                 for counter in counters:
                     counter.undo_start()
-                return _pause(counters)
+                return timedelta(seconds=cluster.pause_of(value))
             if cluster is not None:
                 taken.append((name, value))
         return None
 
+    def most(self, values: Sequence[Value]) -> int:
+        """How many more steps of these values this node may start at most."""
+        found = [self._counter(value).most for value in values]
+        found += [self._cluster[name].most(value) for name, value in values if name in self._cluster]
+        return min(found)
+
     async def end(self, values: Sequence[Value]) -> None:
+        """A counted step has ended. The next one of its values may start at once."""
         for name, value in values:
             self._counter((name, value)).end()
-            cluster = self._cluster.get(name)
-            if cluster is not None:
-                await cluster.give_back(value)
+            if name in self._cluster:
+                self._cluster[name].free(value)
+        self.on_room(values)
+        if any(name in self._cluster for name, _ in values):
+            await asyncio.sleep(RETURN_DELAY_SECONDS)
+        for name, value in values:
+            if name in self._cluster:
+                await self._cluster[name].settle(value)
 
     def _counter(self, value: Value) -> _ValueCounter:
         found = self._counters.get(value)
@@ -132,12 +146,3 @@ class LimitPerValue:
                 }
             found = self._counters[value] = _ValueCounter(self._local.get(value[0]))
         return found
-
-
-def _pause(counters: Sequence[_ValueCounter]) -> timedelta:
-    """The time until about the turn of a step: behind the steps that were put off before."""
-    seconds = 0.0
-    for counter in counters:
-        counter.put_off += 1
-        seconds = max(seconds, counter.pace * counter.put_off)
-    return timedelta(seconds=min(seconds, PAUSE_SECONDS_MAX))
