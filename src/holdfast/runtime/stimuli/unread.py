@@ -78,7 +78,8 @@ class UnreadStimuli:
             return 0
         kept = await self._store.inbox_of(key.tenant, key.id)
         if not kept:
-            self._spent.delete(row.tenant, row.id)
+            await self._spent.delete(row.tenant, row.id)
+            await self._look_again(key)
             return 0
         if stored.status not in _ENDED:
             await self._check_later(row)
@@ -86,7 +87,13 @@ class UnreadStimuli:
         found = {item.id: work_rows.read_inbox_row(item) for item in kept}
         names = list({stimulus.id: stimulus.event_name or stimulus.type for stimulus in found.values()}.values())
         answer = await self._lanes.ask(UnreadJob(key, names, tuple(found), row.id))
+        await self._look_again(key)
         return 0 if answer.result is None else len(names)
+
+    async def _look_again(self, key: InstanceKey) -> None:
+        """A stimulus that was kept before the row was deleted found the row and added none: add it again (rule H7)."""
+        if await self._store.inbox_of(key.tenant, key.id):
+            await self._store.enqueue([check_row(key, self._clock.now())])
 
     async def _check_later(self, row: WorkRow) -> None:
         now = self._clock.now()

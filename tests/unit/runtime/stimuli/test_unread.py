@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from holdfast.activities import Event
 from holdfast.model.commit import Commit
 from holdfast.model.instance import JournalEvent
 from holdfast.model.stored import InstanceKey
-from holdfast.model.work import WorkRow
+from holdfast.model.work import InboxRow, WorkRow
 from holdfast.runtime.commits.work_rows import Stimulus
 from holdfast.runtime.stimuli.unread import CHECK_AFTER, CHECK_PAUSE_MAX, check_row
 from tests.support.memory_node import MemoryNode
@@ -93,3 +94,33 @@ async def test_without_an_instance_or_a_stimulus_the_row_is_deleted(memory: Memo
 
     memory.clock.advance(timedelta(days=1))
     assert await memory.store.until_due(["default"]) is None
+
+
+@pytest.mark.parametrize("first", [0, 1])
+async def test_a_stimulus_that_is_kept_during_the_check_is_checked_too(
+    memory: MemoryNode, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    """It finds the row that the check is about to delete, and adds none."""
+    await memory.runtime.start(waiting, instance_id=KEY.id)
+    await memory.store.enqueue([check_row(KEY, memory.clock.now())])
+    (row,) = await check_rows(memory)
+    for number in range(first):
+        await keep(memory, f"s{number}", "early")
+    await memory.runtime.cancel(KEY.id)
+    inbox_of = memory.store.inbox_of
+
+    async def inbox_before_the_next(tenant: str, instance_id: str) -> Sequence[InboxRow]:
+        monkeypatch.undo()
+        found = await inbox_of(tenant, instance_id)
+        await keep(memory, "next", "late")
+        await memory.store.enqueue([check_row(KEY, memory.clock.now())])
+        return found
+
+    monkeypatch.setattr(memory.store, "inbox_of", inbox_before_the_next)
+    assert await memory.components.unread.check(row) == first
+    await memory.components.spent.wait()
+
+    (again,) = await check_rows(memory)
+    assert await memory.components.unread.check(again) == 1
+    assert await memory.store.inbox_of("", KEY.id) == []
+    assert await check_rows(memory) == []
