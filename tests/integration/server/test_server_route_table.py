@@ -19,6 +19,7 @@ TABLE = {
     "definitions:execute": """
         POST /api/definitions/{id}/bulk-dispatch
         POST /api/definitions/{id}/dispatch
+        GET /api/definitions/{id}/execute
         POST /api/definitions/{id}/execute
     """,
     "definitions:execute definitions:write": """

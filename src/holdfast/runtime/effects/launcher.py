@@ -54,12 +54,13 @@ class EffectLauncher:
 
     def _run_decoded(self, key: InstanceKey, row: EffectRow, cached: InstanceRow) -> bool:
         """Whether a state that was decoded before has recorded this attempt. An id that was deleted and used again names
-        another instance, with another time of creation."""
+        another instance, with another time of creation. A row that is younger than the state was recorded again since, as a
+        poll is: its arguments may be others."""
         stored, live = self._decoded.get(key, (None, None))
         if stored is None or live is None or (stored.created, stored.content) != (cached.created, cached.content):
             return False
         request = live.effects.get(row.execution)
-        if request is None or request.attempt != row.attempt:
+        if request is None or request.attempt != row.attempt or row.created > stored.updated:
             return False
         if not self._running.has((key, row.execution)):
             self._running.run(key, live, request)

@@ -15,6 +15,7 @@ from holdfast import Holdfast, Status
 from holdfast.errors import CodeMissing, StateUnreadable
 from holdfast.management.doctor import check_store
 from holdfast.management.runtime import ManagedRuntime
+from holdfast.model.stored import InstanceKey
 from holdfast.persistence.memory import MemoryStore
 from holdfast.testing import VirtualClock
 from tests.support.node import node_of
@@ -110,6 +111,8 @@ async def take_all(runtime: ManagedRuntime) -> None:
     while await poller.take_due():
         for key in list(poller.in_hand):
             await poller.in_hand.wait_done(key)
+    for name in ("small", "large"):
+        await node_of(runtime).components.inbox._drain.drain(InstanceKey("", name))
 
 
 @pytest.mark.parametrize(("text", "named"), [(REQUIRED, "field 'size'"), (RENAMED, "changed_shop:Item")])
