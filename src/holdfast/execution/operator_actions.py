@@ -14,7 +14,7 @@ from holdfast.execution.activation import FAULTED, RUNNING, Activation
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Outcome
 from holdfast.execution.record import argument_of
-from holdfast.model.instance import Status
+from holdfast.model.instance import MIDDLEWARE, Status
 from holdfast.model.types import convert
 
 
@@ -64,10 +64,11 @@ def _notify(live: LiveInstance, activation: Activation) -> None:
 
 
 def _wake(live: LiveInstance, healed: list[Activation]) -> None:
-    """Remove the incidents of these activations, and set the instance to running. Other failures stay."""
+    """Remove the incidents of these activations, and of middleware, which runs again with the next segment. Set the instance
+    to running. Other failures stay."""
     gone = {item.id for activation in healed for item in (activation, *activation.descendants())}
     live.status = Status.RUNNING if live.stopping is None else Status.CANCELING
-    live.incidents = [item for item in live.incidents if item.execution_id not in gone]
+    live.incidents = [item for item in live.incidents if item.execution_id not in gone and item.type != MIDDLEWARE]
     live.fault_pending = live.fault_pending and any(item.id not in gone for item in failed(live))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from holdfast.execution.faults import type_name
 from holdfast.execution.properties import visible
 from holdfast.execution.settle import raise_incident, settle
+from holdfast.model.instance import MIDDLEWARE
 from holdfast.ports import MiddlewarePlacement, WorkflowMiddleware
 
 if TYPE_CHECKING:
@@ -88,8 +89,9 @@ def run_around(live: LiveInstance, run: Callable[[], T], idle: T) -> T:
     try:
         step()
     except Exception as error:  # noqa: BLE001 - user code: any exception faults the instance
-        message = f"{type_name(error)}: {error} Correct the middleware, then retry the instance."
-        raise_incident(live, "middleware", message, {"type": type_name(error)})
+        reason = f"{type_name(error)}: {error}".rstrip(".")
+        message = f"{reason}. Correct the middleware, then retry the instance."
+        raise_incident(live, MIDDLEWARE, message, {"type": type_name(error)})
         live.error = error
         if not live.status.at_rest:  # An instance that has ended keeps its status; the incident tells of the error.
             live.fault_pending = True

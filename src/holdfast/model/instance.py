@@ -80,6 +80,8 @@ class Bookmark(Struct, frozen=True, omit_defaults=True):
 
 LOST = "lost"
 """Type of the incident for a held effect."""
+MIDDLEWARE = "middleware"
+"""Type of the incident for an error of workflow middleware."""
 
 
 class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from holdfast import Status, Workflow
 from holdfast.activities import Event, Sequence, WriteLine
 from holdfast.api import MiddlewarePlacement
@@ -25,7 +27,8 @@ class Watch:
         self.seen.append(context.status)
 
 
-async def test_it_runs_around_segments_and_its_error_can_be_retried(cluster: Cluster) -> None:
+@pytest.mark.parametrize("by_operator", [False, True])
+async def test_it_runs_around_segments_and_its_error_can_be_retried(cluster: Cluster, by_operator: bool) -> None:
     watch = Watch()
     runtime = await cluster.node(work=True, middleware=[MiddlewarePlacement(name="watch", middleware=watch)])
     flow = Workflow(Sequence(WriteLine("a"), Event("go"), WriteLine("b")), id="watched")
@@ -39,8 +42,12 @@ async def test_it_runs_around_segments_and_its_error_can_be_retried(cluster: Clu
     assert (failed.status, failed.incidents[0].type) == (Status.FAULTED, "middleware")
 
     watch.broken = False
-    await runtime.retry(identity)
+    if by_operator:
+        assert (await runtime.operators.retry(identity, who="ada")).changed
+    else:
+        await runtime.retry(identity)
     async with asyncio.timeout(20):
         assert (await runtime.wait_at_rest(identity)).status is Status.FINISHED
     assert set(watch.seen) == {"suspended", "finished"}
+    assert (await runtime.read(identity)).incidents == []
     await cluster.check(runtime, identity)

@@ -13,7 +13,7 @@ from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Outcome
 from holdfast.model.filter_match import matches
 from holdfast.model.guard import Guard
-from holdfast.model.instance import JournalEvent, Status
+from holdfast.model.instance import MIDDLEWARE, JournalEvent, Status
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.model.work import EffectRef
@@ -75,7 +75,7 @@ class OperatorRetry(RetryJob):
             return False
         chosen = operator_actions.failed(live, self.activity)
         if not chosen:
-            return False
+            return self._retry_segment(live)
         if self.inputs is not None:
             for activation in chosen:
                 operator_actions.check_editable(live, activation, self.inputs)
@@ -83,6 +83,14 @@ class OperatorRetry(RetryJob):
             edited = {} if self.inputs is None else {"inputs": sorted(self.inputs)}
             self.request.note(live, "retry", activation, **edited)
         operator_actions.retry(live, chosen, self.inputs)
+        return True
+
+    def _retry_segment(self, live: LiveInstance) -> bool:
+        """Run the segment again that middleware failed: no activity has failed then."""
+        if self.activity is not None or all(item.type != MIDDLEWARE for item in live.incidents):
+            return False
+        self.request.note(live, "retry")
+        operator_actions.retry(live, ())
         return True
 
 
