@@ -63,14 +63,13 @@ def test_what_failed_is_found_by_its_time_and_counted(studio: Studio, server: St
     expect(statuses.get_by_role("button", name="Faulted 1")).to_be_visible()
     expect(statuses.get_by_role("button", name="Finished 2")).to_be_visible()
     page.get_by_label("Time field").select_option("finished")
-    period.select_option("today")
-    statuses.get_by_role("button", name="Faulted 1").click()
+    period.select_option("today")  # The server has no counts for a period at hand, so none are shown.
+    statuses.get_by_role("button", name="Faulted", exact=True).click()
     expect(studio.row("Tours")).to_have_count(1)
 
     period.select_option("between")
     page.get_by_label("To", exact=True).fill("2001-01-01T00:00")
     expect(page.get_by_text("No matches")).to_be_visible()
-    expect(statuses.get_by_role("button", name="Faulted 0")).to_be_visible()
     page.reload()
     expect(page.get_by_label("To", exact=True)).to_have_value("2001-01-01T00:00")
 

@@ -63,7 +63,7 @@ class Cluster:
             return
         worker = random.choice([item for item in alive if item.is_ready] or alive)
         worker.freeze()
-        node = f"{worker.name}.{TENANT}"
+        node = worker.name
         owners = [row.owner for row in await patiently(store.list_nodes) if row.id == node]
         owned = [row for owner in owners for row in await patiently(lambda: store.effects_owned(owner))]  # noqa: B023 - asked at once
         worker.kill()
