@@ -81,7 +81,9 @@ class Told(uvicorn.Server):
     """Says when it serves, and ends when it is told to instead of at its next tick."""
 
     def __init__(self, app: Any) -> None:
-        super().__init__(uvicorn.Config(app, port=0, log_level="warning", ws="websockets-sansio", lifespan="on"))
+        super().__init__(
+            uvicorn.Config(app, port=0, log_level="warning", log_config=None, ws="websockets-sansio", lifespan="on")
+        )
         self.serving = asyncio.Event()
         self.end = asyncio.Event()
 

@@ -13,9 +13,14 @@ from holdfast.settings import Settings
 
 @pytest.fixture(autouse=True)
 def loggers_as_before() -> Iterator[None]:
+    """A server that ran in this process may have configured the loggers of uvicorn."""
     root, server = logging.getLogger(), logging.getLogger("uvicorn.error")
     before = root.handlers[:], root.level, server.level
+    above = logging.getLogger("uvicorn")
+    propagates = above.propagate, server.propagate
+    above.propagate = server.propagate = True
     yield
+    above.propagate, server.propagate = propagates
     root.handlers[:], level, server_level = before
     root.setLevel(level)
     server.setLevel(server_level)
