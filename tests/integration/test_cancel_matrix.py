@@ -146,9 +146,9 @@ async def check_end(cluster: Any, nodes: Nodes, identity: str, act: str) -> None
 async def test_a_child_is_canceled_with_its_parent(cluster: Any, nodes: Nodes, act: str, by: str) -> None:
     identity = f"{cluster.tenant}-parent"
     stage.release[identity].set()
+    stage.stops_of_all.add("work")
     await nodes.same.start(sagas.parent_saga(), instance_id=identity)
     (child,) = await children_of(nodes.same, identity)
-    stage.stops[child].add("work")
     await stage.reached(child, "+work")
 
     await perform(getattr(nodes, by), identity, act)

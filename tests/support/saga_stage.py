@@ -29,6 +29,8 @@ class Stage:
         """`+name` when an activity begins, `-name` when it ends, by instance."""
         self.stops: dict[str, set[str]] = defaultdict(set)
         """Names of the activities that wait for `release`, by instance."""
+        self.stops_of_all: set[str] = set()
+        """The same for every instance: the id of a child is not known before it runs."""
         self.fails: dict[str, set[str]] = defaultdict(set)
         self.release: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._reached: dict[tuple[str, str], asyncio.Event] = defaultdict(asyncio.Event)
@@ -44,7 +46,7 @@ class Stage:
     async def perform(self, instance_id: str, name: str) -> None:
         self.write(instance_id, f"+{name}")
         try:
-            if name in self.stops[instance_id]:
+            if name in self.stops[instance_id] or name in self.stops_of_all:
                 await self.release[instance_id].wait()
             if name in self.fails[instance_id]:
                 raise ValueError(name)
