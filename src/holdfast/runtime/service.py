@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from datetime import timedelta
@@ -27,26 +28,14 @@ Round = Callable[[], Awaitable[timedelta | None]]
 """One round of a service. It returns the pause until the next round; None: the usual one."""
 
 
-class PeriodicService:
-    """Runs a round again and again, from `start` to `stop`. `wake` ends the current pause."""
+class _Service(ABC):
+    """A loop from `start` to `stop`, which `wake` reaches."""
 
-    def __init__(
-        self,
-        name: str,
-        run: Round,
-        *,
-        every: timedelta | Callable[[], timedelta],
-        failure: str,
-        log: OutageLog,
-        pause_first: bool = False,
-    ) -> None:
-        """`every` is the usual pause between two rounds; `failure` says in the log which work failed."""
+    def __init__(self, name: str, failure: str, log: OutageLog) -> None:
+        """`failure` says in the log which work failed."""
         self._name = name
-        self._run_once = run
-        self._every = every
         self._failure = failure
         self._log = log
-        self._pause_first = pause_first
         self._task: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
 
@@ -64,6 +53,29 @@ class PeriodicService:
 
     def wake(self) -> None:
         self._wake.set()
+
+    @abstractmethod
+    async def _run(self) -> None: ...
+
+
+class PeriodicService(_Service):
+    """Runs a round again and again, from `start` to `stop`. `wake` ends the current pause."""
+
+    def __init__(
+        self,
+        name: str,
+        run: Round,
+        *,
+        every: timedelta | Callable[[], timedelta],
+        failure: str,
+        log: OutageLog,
+        pause_first: bool = False,
+    ) -> None:
+        """`every` is the usual pause between two rounds."""
+        super().__init__(name, failure, log)
+        self._run_once = run
+        self._every = every
+        self._pause_first = pause_first
 
     async def _run(self) -> None:
         if self._pause_first:
@@ -90,28 +102,12 @@ class PeriodicService:
         self._wake.clear()
 
 
-class WakeableService:
+class WakeableService(_Service):
     """Runs a round each time it is woken, from `start` to `stop`. A wake-up during a round leads to another round."""
 
     def __init__(self, name: str, run: Callable[[], Awaitable[object]], *, failure: str, log: OutageLog) -> None:
-        """`failure` says in the log which work failed."""
-        self._name = name
+        super().__init__(name, failure, log)
         self._run_once = run
-        self._failure = failure
-        self._log = log
-        self._task: asyncio.Task[None] | None = None
-        self._wake = asyncio.Event()
-
-    def start(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._run(), name=f"holdfast-{self._name}")
-
-    async def stop(self) -> None:
-        if self._task is not None:
-            await end_tasks([self._task])
-            self._task = None
-
-    def wake(self) -> None:
-        self._wake.set()
 
     async def _run(self) -> None:
         while True:

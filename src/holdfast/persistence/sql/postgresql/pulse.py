@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from base64 import b64decode
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -36,8 +37,8 @@ _BEAT = f"update hf_node set heartbeat = {NOW}, state = $3 where id = $1 and boo
 
 
 class PostgresPulse(SqlPulse, SqlNodes):
-    async def _fetch(self, sql: str, *values: Any) -> Rows:
-        raise NotImplementedError
+    @abstractmethod
+    async def _fetch(self, sql: str, *values: Any) -> Rows: ...
 
     async def now(self) -> datetime:
         ((now,),) = await self._fetch(f"select {NOW}")
