@@ -11,7 +11,7 @@ import importlib
 import multiprocessing
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
@@ -28,9 +28,8 @@ class Processes:
     async def run(self, function: Callable[..., Any], inputs: Mapping[str, Any]) -> Any:
         """Call a function in a process. Raises `ProcessDied` if the process ends before the call has returned."""
         await self._take()
-        process = self._process()
+        process, future = self._submit(function, dict(inputs))
         usable = False
-        future = process.submit(call_by_name, function.__module__, function.__qualname__, dict(inputs))
         try:
             found = await asyncio.wrap_future(future)
             usable = True
@@ -71,6 +70,14 @@ class Processes:
                 return
         self._free += 1
 
+    def _submit(self, function: Callable[..., Any], inputs: dict[str, Any]) -> tuple[ProcessPoolExecutor, Future[Any]]:
+        while True:
+            process = self._process()
+            try:
+                return process, process.submit(call_by_name, function.__module__, function.__qualname__, inputs)
+            except BrokenProcessPool:  # It died while it was idle: the call has not begun, so another process takes it.
+                process.shutdown(wait=False)
+
     def _process(self) -> ProcessPoolExecutor:
         """An idle process that is alive, or a new one: a process may die while it is idle."""
         while self._idle:
@@ -88,7 +95,9 @@ class Processes:
 
 
 def _is_alive(process: ProcessPoolExecutor) -> bool:
-    return all(child.is_alive() for child in (process._processes or {}).values())
+    """Whether a process that has run a call lives. An executor that has noticed the death of its process has none."""
+    children = list((process._processes or {}).values())
+    return bool(children) and all(child.is_alive() for child in children)
 
 
 def _kill(process: ProcessPoolExecutor) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,19 @@ async def test_a_process_that_died_while_it_was_idle_costs_nothing(processes: Pr
     await asyncio.to_thread(child.join)
 
     assert await processes.run(work.pid, {}) != first
+
+
+async def test_a_process_whose_executor_is_broken_costs_neither_a_call_nor_a_place(work: Any) -> None:
+    processes = Processes(1)
+    first = await processes.run(work.pid, {})
+    (idle,) = processes._idle
+    broken = idle.submit(os._exit, 1)
+    with pytest.raises(BrokenProcessPool):
+        await asyncio.wrap_future(broken)
+
+    for _ in range(2):
+        assert await processes.run(work.pid, {}) != first
+    processes.close()
 
 
 async def test_a_canceled_call_ends_with_its_process(work: Any, tmp_path: Path) -> None:
