@@ -169,7 +169,9 @@ class BurstRunner:
             assert burst.plan is not None
             heap, burst.heap = burst.heap, None
             burst.heap_taken = heap is not None
-            live = decode_state(burst.row.state, burst.plan, self._clock.now_ns, self._services, burst.values, heap)
+            live = decode_state(
+                burst.row.state, burst.plan, self._clock.now_ns, self._services, burst.values, heap, whole=False
+            )
             live.new_effects = []  # Open effects run already; only effects of this burst are new.
             burst.live, burst.before = live, baseline_of(live, burst.row)
         elif isinstance(first, StartJob):
