@@ -17,7 +17,7 @@ from holdfast.execution.live import ChildStart, Compensation, LiveInstance
 from holdfast.execution.part_reader import PartReader
 from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectRequest, Interrupted
-from holdfast.execution.state import ActivationState, State
+from holdfast.execution.state import State
 from holdfast.execution.state_writer import references
 from holdfast.execution.unreadable import unreadable
 from holdfast.model.instance import Incident, JournalEvent

@@ -20,6 +20,7 @@ from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectRequest
 from holdfast.model.instance import Bookmark
 
+
 def write_state(
     live: LiveInstance,
     lazy: list[LazyValue] | None = None,

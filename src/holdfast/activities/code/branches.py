@@ -75,7 +75,7 @@ class Gather(Activity, pure=True, container=True, category="Code", icon="columns
     limit: Any = field(default=None, evaluated=False)
     """Maximum number of calls that run at the same time. Default: no limit."""
     results: str
-    """Temporary that collects `[calls, results]`."""
+    """Temporary that collects `[calls, results by the number of the call]`."""
     branches: list[Activity] = children()
     result: Any = output()
     """Results of the calls, in their order."""
@@ -143,6 +143,11 @@ def branch_scope(node: Node, scope: Scope, number: int, arguments: Mapping[str, 
     return inner
 
 
+def in_order(results: dict[int, Any] | list[Any], count: int) -> list[Any]:
+    """The results in the order of the calls. Earlier versions stored a list."""
+    return results if isinstance(results, list) else [results[number] for number in range(count)]
+
+
 class _Branches:
     """data = [next call to start, number of ended calls, concurrency limit, calls held back, failed calls, late calls]
 
@@ -178,12 +183,13 @@ class _Branches:
         return node
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
-        calls = self.calls(live, owner, scope)  # a list that only this node uses
+        # A list that only this node uses. Its items are lists, since plain data is stored faster than tuples.
+        calls = [list(call) for call in self.calls(live, owner, scope)]
         limit = self.limit(live, owner, scope) if self.limit is not None else None
         if limit is not None and limit < 1:
             raise ActivityFault(f"The limit must be at least 1, not {limit}.")
         activation = live.activate(self.node, owner, scope)
-        scope[self.slot] = [calls, [None] * len(calls)]
+        scope[self.slot] = [calls, {}]
         activation.data = [0, 0, len(calls) if limit is None else limit]
         self.start(live, activation)
         if not calls:
@@ -244,7 +250,7 @@ class _Branches:
         results[number] = value
         owner.data[1] += 1
         if owner.data[1] == len(calls):
-            self.finish(live, owner, results)
+            self.finish(live, owner, in_order(results, len(calls)))
         else:
             self.start(live, owner)
 

@@ -131,7 +131,7 @@ class CannotSleep(Exception):
 
 
 class _BranchPart(PartWriter):
-    reserved: set[int] = set()
+    reserved: frozenset[int] | set[int] = frozenset()
 
     def begin(self, owner: Activation, kid: Activation) -> Any:
         """Number the scope of the owner, and the scope that the owner can rebuild. Returns the data for that, or None."""
