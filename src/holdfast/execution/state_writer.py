@@ -111,7 +111,7 @@ class _StateWriter(PartWriter):
             tops += live.leftovers
         everyone, kids = self._spread(tops)
         written = self.activations_of(everyone)
-        if not kids and live.asleep is None:
+        if self.pages is None or (not kids and live.asleep is None):
             return written
         self.branches = BranchWriter(live, trusting=self.trusting)
         while kids:

@@ -1,4 +1,4 @@
-"""Sleeping branches: parts of a wide instance that a burst does not touch stay packed (decision 52).
+"""Sleeping branches: parts of a wide instance that a burst does not touch stay packed (decision 43).
 
 A container with many kids, such as a `gather` of 10,000 calls, has one branch per kid: the activation of the kid and all
 below it, with their scopes, bookmarks and effects. A branch that waits is stored as one packed record, in a page tree
