@@ -27,6 +27,8 @@ DATABASE = "database"
 class Parts(Library):
     services: Services
     clock: Clock
+    tenant: str = DEFAULT_TENANT
+    """The tenant of the application and of its runner."""
     _pools: EffectPools
 
     @cached_property
@@ -42,6 +44,7 @@ class Parts(Library):
             middleware=self.registry.middleware,
             cancel_grace=settings.cancel_grace,
             definitions=self.definitions,
+            tenant=self.tenant,
         )
 
     def store(self, url: str | None = None) -> Store:
