@@ -332,3 +332,49 @@ async def test_a_child_comes_with_the_workflow_that_starts_it(app: Holdfast) -> 
     order = await app.start(delegating, "child")
 
     assert await order.result() == "child: 7"
+
+
+# -- the store of the settings -----------------------------------------------------------------------------------------
+
+
+async def test_an_application_without_a_store_argument_uses_the_environment(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_STORE", store_url)
+
+    async with asyncio.timeout(30), Holdfast(workflows=[fulfil], entry_points=False) as app:
+        assert await (await app.start(fulfil, "A-1")).result() == "A-1: 5"
+
+
+async def test_an_application_without_a_store_argument_uses_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "holdfast.toml").write_text('store = "sqlite:///named.db"\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    async with Holdfast(workflows=[fulfil], entry_points=False):
+        pass
+
+    assert (tmp_path / "named.db").is_file()
+
+
+async def test_the_store_argument_overrules_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_STORE", f"sqlite:///{tmp_path / 'other.db'}")
+
+    async with Holdfast(store="memory://", workflows=[fulfil], entry_points=False):
+        pass
+
+    assert not (tmp_path / "other.db").exists()
+
+
+async def test_an_application_has_no_store_unless_a_source_names_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HOLDFAST_STORE", raising=False)
+
+    async with Holdfast(workflows=[fulfil], entry_points=False) as app:
+        with pytest.raises(HoldfastError, match="HOLDFAST_STORE"):
+            await app.start(fulfil, "A-1")
+
+    assert not list(tmp_path.iterdir())

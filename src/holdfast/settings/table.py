@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-__all__ = ["History", "JournalMode", "LogFormat", "LogLevel", "Settings"]
+__all__ = ["NO_ROWS", "History", "JournalMode", "LogFormat", "LogLevel", "Settings"]
 
 
 class JournalMode(StrEnum):
@@ -38,6 +38,9 @@ class History(StrEnum):
     JOURNAL = "journal"
     SNAPSHOTS = "snapshots"
 
+
+NO_ROWS = frozenset({"plugins", "chosen"})
+"""Fields of `Settings` that are not settings."""
 
 # -- the table ---------------------------------------------------------------------------------------------------------
 
@@ -218,6 +221,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = LogLevel.WARNING
     plugins: Mapping[str, Any] = {}
     """Values of plugin settings by name."""
+    chosen: frozenset[str] = frozenset()
+    """Names of the settings that an argument, the environment or the file sets; the others have their default."""
 
     def __getitem__(self, name: str) -> Any:
         """The value of a plugin's setting."""
