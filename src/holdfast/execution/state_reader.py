@@ -237,6 +237,7 @@ class _Reader:
         live.journal = [
             (JournalEvent(event), index, n, at, self.value(data)) for event, index, n, at, data in state.journal
         ]
+        live.committed_entries = len(live.journal)
 
     def _child_start(self, stored: dict[str, Any]) -> ChildStart:
         given = dict(stored)

@@ -252,6 +252,7 @@ class Runner:
         live = snapshot.load(state, result._live.plan, self.clock.now_ns, self._services)
         # Entries are immutable tuples: a long journal need not be encoded and decoded with every resume.
         live.journal = list(result._live.journal)
+        live.committed_entries = len(live.journal)
         return Driver(self, live, wait=wait, on_line=on_line, children=result.children, lines=result.lines)
 
     @staticmethod
