@@ -365,4 +365,5 @@ class Store(
 
 StoreFactory = Callable[..., Store]
 """Creates a store from its address without opening it. Called with the address and the keyword arguments `codec` (a `Codec`
-or None) and `retry` (a `RetryPolicy`) from the settings. Accept `**options` if your store uses neither."""
+or None) and `retry` (a `RetryPolicy`) from the settings, and `connections` (an int) if the setting `store_connections` is set.
+Accept `**options` if your store uses none of them."""

@@ -56,6 +56,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 1_000_000
     threads_max: Annotated[int, Meta(ge=1, description="Threads for effects that are not async functions.")] = 32
     processes_max: Annotated[int, Meta(ge=1, description="Processes for effects declared with `cpu=True`.")] = 2
+    lanes: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Lanes of a node: groups of instances that are executed and committed at the same time.",
+        ),
+    ] = 2
     cancel_grace: Annotated[
         timedelta,
         Meta(description="Time for a canceled or timed-out effect to clean up before it is abandoned."),
@@ -77,6 +84,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         ),
     ] = History.JOURNAL
     store: Annotated[str, Meta(description="Address of the store.")] = "sqlite:///holdfast.db"
+    store_connections: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Maximum number of connections of a process to its store, without those of the heartbeat. 0: the default "
+            "of the store (PostgreSQL 18, MariaDB and MySQL 24, SQLite 4).",
+        ),
+    ] = 0
     store_retries: Annotated[int, Meta(ge=0, description="Retries of a store operation after a transient error.")] = 3
     store_retry_delay: Annotated[
         timedelta, Meta(description="Delay before the first retry; it doubles each time, with jitter.")
