@@ -73,8 +73,9 @@ def _bookmark(item: Bookmark) -> dict[str, Any]:
 
 
 def summarize(result: RunResult, location: RunLocation | None) -> None:
-    """Printed on stderr, so that stdout has only the workflow's output. Without a terminal, a plain success prints nothing."""
-    if result.status is Status.FINISHED and not result.incidents and not sys.stderr.isatty():
+    """Printed on stderr, so that stdout has only the workflow's output. Without a terminal, a success without outputs prints
+    nothing."""
+    if result.status is Status.FINISHED and not result.incidents and not result.outputs and not sys.stderr.isatty():
         return
     status = click.style(str(result.status), fg=_COLOURS.get(result.status), bold=True)
     click.echo(f"{status}  instance {result.instance_id}", err=True)
