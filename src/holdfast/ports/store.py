@@ -43,7 +43,7 @@ from holdfast.ports.mail_store import InboxStore, OutboxStore
 
 
 class TransientErrors(Protocol):
-    """Classifies errors that a retry may resolve: deadlock, serialisation failure, lost connection, failover.
+    """Classifies errors that a retry may resolve: deadlock, serialization failure, lost connection, failover.
 
     Each store has one for its driver; users can add more. The store retries its own calls on transient errors. Activities
     with a retry policy that names no errors retry on them too.

@@ -1,4 +1,4 @@
-"""PostgreSQL store: the shared parts of SQL stores, some of them specialised, on the PostgreSQL driver."""
+"""PostgreSQL store: the shared parts of SQL stores, some of them specialized, on the PostgreSQL driver."""
 
 from __future__ import annotations
 
