@@ -68,6 +68,8 @@ async def opened(options: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
         watch=options["watch"],
         worker=options["worker"],
         docs_dir=options["docs"] or known.docs_dir,
+        lanes=options["lanes"] or known.lanes,
+        store_connections=options["connections"] or known.store_connections,
         # Links use the listening address, unless a public URL is configured.
         public_url=options["address"] if known.public_url == Settings().public_url else known.public_url,
     )

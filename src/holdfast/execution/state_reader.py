@@ -116,6 +116,7 @@ class _StateReader(PartReader):
         live.journal = [
             (JournalEvent(event), index, n, at, self.value(data)) for event, index, n, at, data in state.journal
         ]
+        live.committed_entries = len(live.journal)
 
     def _child_start(self, stored: dict[str, Any]) -> ChildStart:
         given = dict(stored)

@@ -42,6 +42,7 @@ class Origin(NamedTuple):
     each burst of a wide instance has a state of its own."""
 
     plan: Plan
+    tenant: str
     instance_id: str
     correlation_id: str | None
     trace: str | None
@@ -50,8 +51,8 @@ class Origin(NamedTuple):
     properties: Mapping[str, Any]
 
 
-def origin_of(live: LiveInstance) -> Origin:
-    return Origin(live.plan, live.id, live.correlation_id, live.trace, live.now, live.services, live.properties)
+def origin_of(tenant: str, live: LiveInstance) -> Origin:
+    return Origin(live.plan, tenant, live.id, live.correlation_id, live.trace, live.now, live.services, live.properties)
 
 
 class Attempt:
@@ -105,15 +106,17 @@ async def ended(tasks: Iterable[asyncio.Task[None] | None], grace: timedelta) ->
 class InstanceEffects:
     """The running effects of one instance of the inline runner."""
 
-    __slots__ = ("_finished", "_grace", "_live", "_news", "_on_lone_result", "_open", "_tasks")
+    __slots__ = ("_finished", "_grace", "_live", "_news", "_on_lone_result", "_open", "_tasks", "_tenant")
 
     def __init__(
         self,
+        tenant: str,
         live: LiveInstance,
         pools: EffectPools,
         middleware: tuple[MiddlewarePlacement, ...],
         grace: timedelta,
     ) -> None:
+        self._tenant = tenant
         self._live = live
         self._tasks: EffectTasks[Attempt] = EffectTasks(pools, middleware, grace, self._ended)
         self._grace = grace
@@ -129,7 +132,7 @@ class InstanceEffects:
             self._finished.append((request.execution_id, request.attempt, held))
             self.wake()
             return
-        attempt = self._open[request.execution_id] = Attempt(origin_of(self._live), self._live, request)
+        attempt = self._open[request.execution_id] = Attempt(origin_of(self._tenant, self._live), self._live, request)
         self._tasks.begin(attempt)
 
     async def next(self, on_lone_result: OnLoneResult | None = None) -> list[Finished]:
@@ -319,6 +322,7 @@ def _context(attempt: Attempt) -> RecordingContext:
 
 def _fields(node: Node, attempt: Attempt) -> dict[str, Any]:
     return {
+        "tenant": attempt.origin.tenant,
         "instance_id": attempt.origin.instance_id,
         "definition_id": attempt.origin.plan.definition.id,
         "activity_id": node.key,
@@ -333,6 +337,8 @@ def _emit(node: Node, attempt: Attempt, result: EffectResult) -> None:
         telemetry.emit("effect.finished", **fields)
     elif result.cause == "timeout":
         telemetry.emit("effect.timed_out", **fields)
+    elif attempt.canceled and result.cause == attempt.cause:
+        telemetry.emit("effect.canceled", **fields, cause=result.cause)
     else:
         telemetry.emit("effect.faulted", **fields, type=result.type)
 
