@@ -76,7 +76,7 @@ class VirtualTime:
 
     async def advance(self, by: timedelta) -> None:
         ids = ", ".join(f"'{name}'" for name in NAMES)
-        older = f"update hf_node set heartbeat = heartbeat - {by // timedelta(microseconds=1)} where id in ({ids})"  # noqa: S608
+        older = f"update hf_node set heartbeat = heartbeat - {by // timedelta(microseconds=1)} where id in ({ids})"
         execute = executed if self._url.startswith("mysql") else executed_on_postgresql
         await execute(self._url, older)
         self._seconds += by.total_seconds()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +203,6 @@ def _on(*item: str) -> Any:
     return pytest.param(*item, marks=[pytest.mark.service(SERVICES[item[0]])] if item[0] in SERVICES else [])
 
 
-
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize(
     ("url", "kind"),
@@ -252,7 +252,7 @@ async def test_of_two_effects_that_end_processes_and_fifty_others_only_the_two_a
         async with asyncio.timeout(150):
             results = [await field.runtime.wait_at_rest(name) for name in others]
             for killer in both:
-                await field.until(lambda killer=killer: _has_incident(field, killer))
+                await field.until(partial(_has_incident, field, killer))
     finally:
         reviving.cancel()
         await asyncio.wait([reviving])

@@ -14,6 +14,7 @@ from holdfast.runtime.steps import sender
 from tests.support.node import node_of
 from tests.support.probe import probe
 
+
 @activity
 async def pay() -> str:
     probe.calls.append("pay")
@@ -30,6 +31,7 @@ async def begun_on(node: Any) -> EffectRow:
     """A step that runs on this node."""
     started = await node.start(paying)
     await probe.begun.wait()
+    row: EffectRow
     (row,) = await node.store.effects_of(node.tenant, started.result.instance_id)
     assert row.owner == node.membership.owner
     return row

@@ -149,7 +149,9 @@ async def test_a_step_of_a_deleted_instance_is_not_sent(memory: MemoryNode) -> N
 async def test_the_ticket_of_a_returned_attempt_is_sent_again_soon(memory: MemoryNode, now: list[float]) -> None:
     row = replace(await recorded(memory), attempt=2)
     bench = Bench(memory, None)
-    asked = [bench.sender.may_lack_ticket(row, row.created)]  # The node that returned it may be about to write the ticket.
+    asked = [
+        bench.sender.may_lack_ticket(row, row.created)
+    ]  # The node that returned it may be about to write the ticket.
     now[0] += TICKET_PAUSE.total_seconds()
     asked.append(bench.sender.may_lack_ticket(row, row.created))
 
