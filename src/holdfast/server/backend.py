@@ -56,6 +56,8 @@ class Backend:
         self.accounts: Accounts | None = None
         self.first_password: str | None = None
         """Password of the admin created at this start; print it once."""
+        self.parsing = asyncio.Lock()
+        """Held while the files of an import are parsed, which takes a core for seconds."""
         self._facts: OrderedDict[str, ContentFacts] = OrderedDict()
         self._watch: Watch | None = None
         self.metrics: Metrics

@@ -117,6 +117,14 @@ class Refusal(Exception):
         super().__init__(detail)
 
 
+class BodyRefused(HTTPException):
+    """A refusal while a body is read: the only kind of error that FastAPI passes on from there."""
+
+    def __init__(self, status: int, code: str, detail: str) -> None:
+        self.code = code
+        super().__init__(status, detail)
+
+
 def not_found(what: str, name: str) -> Refusal:
     return Refusal(404, f"{what}.not_found", f"There is no {what} '{name}'.")
 
@@ -205,7 +213,7 @@ async def _framework(request: Request, error: Exception) -> Response:
     codes = {404: "route.not_found", 405: "method.not_allowed", 413: "body.too_large", 400: "request.malformed"}
     return problem(
         error.status_code,
-        codes.get(error.status_code, "refused"),
+        error.code if isinstance(error, BodyRefused) else codes.get(error.status_code, "refused"),
         str(error.detail),
         path=request.url.path,
         headers=error.headers,

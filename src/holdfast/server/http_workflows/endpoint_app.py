@@ -29,7 +29,7 @@ from holdfast.server.backend import Backend
 from holdfast.server.http_workflows.endpoint_match import Address, Match, Matcher
 from holdfast.server.http_workflows.keys import checked_key, guard_of, own_key, reply_id
 from holdfast.server.http_workflows.reply import Replies, Waiting
-from holdfast.server.http_workflows.request_body import Body, read_body
+from holdfast.server.http_workflows.request_body import Body, BodyLimits, read_body
 from holdfast.server.problems import Refusal, respond
 from holdfast.server.security import Security, facts_of
 
@@ -141,8 +141,7 @@ class EndpointApp:
     async def _read(
         self, request: Request, match: Match, address: Address, principal: Principal | None
     ) -> AdmittedRequest:
-        size_max = self._backend.engine.settings.http_request_size_max
-        body = await read_body(request, match.endpoint, size_max)
+        body = await read_body(request, match.endpoint, BodyLimits.of(self._backend.engine.settings))
         key = checked_key(request)
         if key is not None and principal is not None:
             key = own_key(key, principal)
@@ -230,7 +229,7 @@ class EndpointApp:
         if key is None:
             return None
         settings, runtime = self._backend.engine.settings, self._backend.runtime
-        body = await read_body(request, {}, settings.http_request_size_max)
+        body = await read_body(request, {}, BodyLimits.of(settings))
         for mine in await self._keys_of(key, facts):
             guard = guard_of(request, address, mine, body)
             row = await runtime.store.find_guard(runtime.tenant, guard.ref)

@@ -404,7 +404,8 @@ async def test_requests_that_are_too_large_or_malformed(hosted: Hosted) -> None:
     assert (await post(b"[NaN]", "application/json")) == (400, "body.malformed")
     assert (await post(b"[" * 45 + b"]" * 45, "application/json"))[0] == 200
     assert (await post(b"x", "text/plain; charset=odd")) == (415, "body.charset")
-    assert (await post(b"x", "text/plain; charset=undefined")) == (400, "body.malformed")
+    assert (await post(b"x", "text/plain; charset=undefined")) == (415, "body.charset")
+    assert (await post(b"\xff", "text/plain")) == (400, "body.malformed")
     assert (await post(b"x", "multipart/form-data")) == (400, "body.malformed")
     assert (await post(b"x", "text/plain", **{"Content-Encoding": "gzip"})) == (415, "body.encoding")
     assert (await post(b"{}"))[0] == 200
@@ -420,7 +421,7 @@ async def test_a_body_that_is_nested_too_deep_is_the_callers_fault(hosted: Hoste
 
     assert (await post(80))[0] == 200
     for levels in (91, 150, 5_000):
-        assert await post(levels) == (400, "body.malformed")
+        assert await post(levels) == (400, "json.too_deep")
     assert await api.get("/api/incidents") == []
 
 
