@@ -57,6 +57,7 @@
     │   ├── NotSignedIn                 credentials are missing, wrong, expired or revoked
     │   ├── PermissionDenied            the authenticated caller lacks a permission
     │   ├── TooManyAttempts             too many failed sign-ins; retry later
+    │   │   └── SignInBusy              too many passwords wait to be verified; retry later
     │   ├── AccountNotFound             no user, role or API key of that name
     │   └── AccountRefused              an invalid change to a user, role or API key
     ├── ClientError                     between the client and the server
@@ -97,6 +98,7 @@ from holdfast.errors.access import (
     AccountRefused,
     NotSignedIn,
     PermissionDenied,
+    SignInBusy,
     TooManyAttempts,
 )
 from holdfast.errors.authoring import (
@@ -252,6 +254,7 @@ __all__ = [
     "SchemaMismatch",
     "ServerUnavailable",
     "SettingsError",
+    "SignInBusy",
     "StateNotKept",
     "StateUnreadable",
     "StoreClosed",

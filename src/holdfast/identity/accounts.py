@@ -8,10 +8,12 @@ from hashlib import sha256
 from typing import Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.errors import AlreadyStored, NotSignedIn
 from holdfast.identity.api_keys import PREFIX as KEY_PREFIX, ApiKeys
 from holdfast.identity.backoff import BackOff
+from holdfast.identity.devices import DeviceTokens
 from holdfast.identity.passwords import Passwords, make_password
 from holdfast.identity.roles import Roles
 from holdfast.identity.sessions import Session, Sessions
@@ -30,6 +32,8 @@ PRINCIPAL_CACHE_TIME = timedelta(seconds=5)
 OUTAGE_CACHE_TIME = timedelta(hours=1)
 """Time a cached principal stays valid for requests that need no store, during an outage of the store: see `cached_principal`."""
 PRINCIPAL_CACHE_MAX = 10_000
+SIGNED_IN_DEVICE = "signed-in"
+"""Stands for the device of a caller who is signed in; no token names it."""
 
 
 class SignedIn(Struct, frozen=True, kw_only=True):
@@ -39,6 +43,8 @@ class SignedIn(Struct, frozen=True, kw_only=True):
     refresh_token: str
     expires_in: timedelta
     principal: Principal
+    device: str = ""
+    """Token of the device, for the next sign-in from it; empty after a refresh."""
 
 
 class CachedPrincipal(Struct, frozen=True):
@@ -74,6 +80,7 @@ class Accounts:
         self.sessions = Sessions(store, tenant, now, refresh_time)
         self.access = AccessTokens(secret, now, access_time)
         self.links = ResumeTokens(secret, now)
+        self._devices = DeviceTokens(secret, tenant)
         self._backoff = BackOff(store, tenant, now)
         self._now = now
         self._cache: dict[str, CachedPrincipal] = {}
@@ -119,24 +126,33 @@ class Accounts:
 
     # -- sessions ------------------------------------------------------------------------------------------------------
 
-    async def sign_in(self, login: str, password: str, *, address: str = "") -> SignedIn:
-        """Raises `NotSignedIn`, which does not reveal whether name or password is wrong, or `TooManyAttempts`."""
-        user = await self.verify_credentials(login, password, address=address)
+    async def sign_in(
+        self, login: str, password: str, *, address: str = "", device_token: str | None = None
+    ) -> SignedIn:
+        """Raises `NotSignedIn`, which does not reveal whether name or password is wrong, or `TooManyAttempts`. `device_token`:
+        the token that an earlier sign-in from this device returned."""
+        found = await self.users.find(login)
+        device = self._devices.read(device_token, found)
+        user = await self._verify(login, found, password, address, device)
         if self.passwords.is_outdated(user.password):
             user = await self.users.set_password(user.id, password)
         session, token = await self.sessions.open(user.id, address)
-        return await self._signed_in(user, session, token)
+        signed = await self._signed_in(user, session, token)
+        return replace(signed, device=self._devices.issue(user))
 
-    async def verify_credentials(self, login: str, password: str, *, address: str = "") -> User:
-        """The user with this password. Failed attempts are counted. Raises the same errors as `sign_in`."""
+    async def verify_own_password(self, user: User, password: str) -> None:
+        """Raises the same errors as `sign_in`. The user is signed in: only this user can count against the limit."""
+        await self._verify(user.id, user, password, "", SIGNED_IN_DEVICE)
+
+    async def _verify(self, login: str, user: User | None, password: str, address: str, device: str | None) -> User:
+        """The attempt counts before the password is verified, which takes long."""
         name = login.strip().lower()
-        await self._backoff.check(name, address)
-        user = await self.users.find(login)
+        self.passwords.check_room(is_known=device is not None)  # A refusal for this reason does not count.
+        await self._backoff.begin(name, address, device)
         hashed = user.password if user is not None and user.active and user.password else None
-        if not await self.passwords.verify(hashed, password) or user is None:
-            await self._backoff.failed(name, address)
+        if not await self.passwords.verify(hashed, password, is_known=device is not None) or user is None:
             raise NotSignedIn("Name or password is wrong.")
-        await self._backoff.succeeded(name, address)
+        await self._backoff.succeeded(name, address, device)
         return user
 
     async def refresh(self, token: str) -> SignedIn:

@@ -14,6 +14,7 @@ from starlette.requests import HTTPConnection
 
 from holdfast.engine import Holdfast
 from holdfast.identity.accounts import Accounts
+from holdfast.identity.passwords import Passwords
 from holdfast.identity.tokens import ResumeClaims
 from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.catalog import DefinitionContent, DefinitionQuery, DefinitionVersion, Which
@@ -96,6 +97,7 @@ class Backend:
             tenant=self.tenant,
             access_time=settings.access_token_time,
             refresh_time=settings.refresh_token_time,
+            passwords=Passwords(queue_max=settings.sign_in_queue_max),
         )
         stack.callback(accounts.close)
         if self.auth:

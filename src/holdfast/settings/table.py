@@ -119,6 +119,9 @@ class Settings(Struct, frozen=True, kw_only=True):
             extra={"secret": True},
         ),
     ] = ""
+    sign_in_queue_max: Annotated[
+        int, Meta(ge=1, description="Sign-ins that may wait for the verification of a password; further ones get 429.")
+    ] = 16
     access_token_time: Annotated[timedelta, Meta(description="Lifetime of an access token.")] = timedelta(minutes=15)
     refresh_token_time: Annotated[
         timedelta, Meta(description="A session ends if it is not refreshed for this long.")

@@ -14,6 +14,7 @@ from holdfast.server.security import check_open_address
 from tests.integration.server.conftest import Caller, Serve
 
 PASSWORD = "let me in please"
+SIGN_IN = {"user": "admin", "password": PASSWORD}
 
 
 @pytest.fixture
@@ -50,6 +51,21 @@ async def test_wrong_passwords_are_slowed_down(api: Caller) -> None:
 
     assert [answer.status for answer in answers] == [401] * 5 + [429]
     assert int(answers[-1].headers["Retry-After"]) >= 1
+
+
+async def test_a_browser_that_signed_in_before_is_not_locked_out(api: Caller) -> None:
+    signed = await api.ask("POST", "/api/auth/login", SIGN_IN)
+    cookie = signed.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert "Path=/api/auth" in cookie
+    api.session.cookie_jar.clear()
+    wrong = {"user": "admin", "password": "wrong"}
+    statuses = [(await api.ask("POST", "/api/auth/login", wrong)).status for _ in range(6)]
+    assert statuses[-1] == 429
+
+    await api.post("/api/auth/login", SIGN_IN, expect=429)
+    await api.post("/api/auth/login", SIGN_IN, headers={"Cookie": cookie.partition(";")[0]})
 
 
 async def test_guesses_of_the_own_password_are_slowed_down_too(api: Caller) -> None:
