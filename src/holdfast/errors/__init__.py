@@ -49,6 +49,7 @@
     │   ├── TaskTaken                   another user has claimed the task
     │   ├── TaskClosed                  the task is completed, or its workflow continued without it
     │   ├── TaskNotYours                the task is assigned to another user or role
+    │   ├── TaskNotResumable            a task is answered as a task, not by its bookmark
     │   └── AnswerRefused               the answer does not match the form, all problems listed
     ├── PluginError                     plugins that conflict or do not load
     ├── ActivityDeclarationError        an @activity function or Activity class that cannot be described
@@ -185,6 +186,7 @@ from holdfast.errors.tasks import (
     TaskClosed,
     TaskError,
     TaskNotFound,
+    TaskNotResumable,
     TaskNotYours,
     TaskTaken,
 )
@@ -264,6 +266,7 @@ __all__ = [
     "TaskClosed",
     "TaskError",
     "TaskNotFound",
+    "TaskNotResumable",
     "TaskNotYours",
     "TaskTaken",
     "TooManyAttempts",

@@ -73,7 +73,7 @@ async def _dispatch(request: FastRequest) -> Answer:
 
 async def _resume(request: FastRequest) -> Answer:
     wanted: ResumeRequest = request.body
-    service = OperatorService(request.server, request.who.name)
+    service = OperatorService.of(request.server, request.who)
     return 200, await service.resume(request.name, wanted.bookmark_id, wanted.payload, request.key), {}
 
 

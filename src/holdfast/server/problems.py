@@ -82,6 +82,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.TaskTaken: Answer(409, "task.taken"),
     errors.TaskClosed: Answer(409, "task.closed"),
     errors.TaskNotYours: Answer(403, "task.not_yours"),
+    errors.TaskNotResumable: Answer(403, "task.not_resumable"),
     errors.AnswerRefused: Answer(422, "task.answer_refused"),
     errors.ScheduleNotFound: Answer(404, "schedule.not_found"),
     # transport and store
