@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.errors import AlreadyStored, NotSignedIn
-from holdfast.identity.api_keys import PREFIX as KEY_PREFIX, ApiKeys
+from holdfast.identity.api_keys import LIFETIME as KEY_TIME, PREFIX as KEY_PREFIX, ApiKey, ApiKeys
 from holdfast.identity.backoff import BackOff
 from holdfast.identity.devices import DeviceTokens
 from holdfast.identity.passwords import Passwords, make_password
@@ -70,13 +70,14 @@ class Accounts:
         tenant: str = DEFAULT_TENANT,
         access_time: timedelta = ACCESS_TIME,
         refresh_time: timedelta = REFRESH_TIME,
+        key_time: timedelta = KEY_TIME,
         passwords: Passwords | None = None,
     ) -> None:
         self.tenant = tenant
         self.passwords = passwords or Passwords()
         self.roles = Roles(store, tenant, now)
         self.users = Users(store, tenant, now, self.passwords, self.roles)
-        self.keys = ApiKeys(store, tenant, now, self.roles)
+        self.keys = ApiKeys(store, tenant, now, self.roles, lifetime=key_time)
         self.sessions = Sessions(store, tenant, now, refresh_time)
         self.access = AccessTokens(secret, now, access_time)
         self.links = ResumeTokens(secret, now)
@@ -95,6 +96,7 @@ class Accounts:
         tenant: str = DEFAULT_TENANT,
         access_time: timedelta = ACCESS_TIME,
         refresh_time: timedelta = REFRESH_TIME,
+        key_time: timedelta = KEY_TIME,
         passwords: Passwords | None = None,
     ) -> Self:
         """Open with the secret of the settings, or the secret in the store."""
@@ -106,6 +108,7 @@ class Accounts:
             tenant=tenant,
             access_time=access_time,
             refresh_time=refresh_time,
+            key_time=key_time,
             passwords=passwords,
         )
 
@@ -180,6 +183,7 @@ class Accounts:
     async def remove_user(self, login: str) -> None:
         user = await self.users.get(login)
         await self.users.remove(login)
+        await self.keys.remove_of(user.id)
         await self.end_sessions(user.id)
 
     async def end_sessions(self, user: str) -> None:
@@ -231,17 +235,24 @@ class Accounts:
         if known is not None:
             return known
         key = await self.keys.find(text)
-        if key is None:
+        found = None if key is None else await self._principal_of_key(key)
+        if key is None or found is None:
             self._cache.pop(name, None)
             raise NotSignedIn("The API key is not valid: unknown, revoked or expired.")
-        found = Principal(
-            id=f"key:{key.id}",
-            name=key.name,
-            tenant=self.tenant,
-            roles=frozenset(key.roles),
-            permissions=await self.roles.permissions(key.roles),
-        )
+        await self.keys.used(key)
         return self._remember(name, found, key.expires)
+
+    async def _principal_of_key(self, key: ApiKey) -> Principal | None:
+        """None if the key's owner is gone or disabled. A key never has more permissions than its owner has now."""
+        roles, permissions = frozenset(key.roles), await self.roles.permissions(key.roles)
+        if key.owner:
+            owner = await self.users.find(key.owner)
+            if owner is None or not owner.active:
+                return None
+            allowed = await self.roles.permissions(owner.roles)
+            permissions &= allowed
+            roles = frozenset([role for role in roles if await self.roles.permissions([role]) <= allowed])
+        return Principal(id=f"key:{key.id}", name=key.name, tenant=self.tenant, roles=roles, permissions=permissions)
 
     def _claims(self, text: str) -> AccessClaims:
         claims = self.access.read(text)

@@ -97,6 +97,7 @@ class Backend:
             tenant=self.tenant,
             access_time=settings.access_token_time,
             refresh_time=settings.refresh_token_time,
+            key_time=settings.api_key_time,
             passwords=Passwords(queue_max=settings.sign_in_queue_max),
         )
         stack.callback(accounts.close)

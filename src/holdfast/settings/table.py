@@ -126,6 +126,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     refresh_token_time: Annotated[
         timedelta, Meta(description="A session ends if it is not refreshed for this long.")
     ] = timedelta(days=30)
+    api_key_time: Annotated[
+        timedelta, Meta(description="Lifetime of an API key, unless an expiry is given when it is created.")
+    ] = timedelta(days=365)
     resume_link_time: Annotated[timedelta, Meta(description="Lifetime of a link that resumes a bookmark.")] = timedelta(
         days=7
     )

@@ -104,6 +104,37 @@ async def test_users_roles_and_keys(api: Caller) -> None:
     await api.delete("/api/users/admin", expect=422, **admin)
 
 
+async def test_keys_belong_to_their_maker_or_to_a_service_account(api: Caller) -> None:
+    admin = await bearer(api)
+    people = [
+        {"user": "kim", "password": PASSWORD, "roles": ["admin"]},
+        {"user": "robot", "is_service": True, "roles": ["viewer"]},
+    ]
+    for person in people:
+        await api.post("/api/users", person, headers=admin, expect=201)
+    await api.post("/api/users", {"user": "none"}, headers=admin, expect=422)
+    await api.post("/api/users", {**robot, "user": "x", "password": PASSWORD}, headers=admin, expect=422)
+    kim = await bearer(api, "kim")
+
+    mine = await api.post("/api/api-keys", {"name": "mine", "roles": ["admin"]}, headers=kim, expect=201)
+    nested = await api.post(
+        "/api/api-keys", {"name": "nested", "roles": ["viewer"]}, headers={"X-Api-Key": mine["key"]}, expect=201
+    )
+    robots = await api.post(
+        "/api/api-keys", {"name": "r", "roles": ["viewer"], "owner": "robot"}, headers=kim, expect=201
+    )
+    await api.post("/api/api-keys", {"name": "theirs", "roles": ["viewer"], "owner": "admin"}, headers=kim, expect=422)
+    assert [made["owner"] for made in (mine, nested, robots)] == ["kim", "kim", "robot"]
+    assert all(made["expires"] for made in (mine, nested, robots))
+
+    await api.delete("/api/users/kim", headers=admin)
+    for made in (mine, nested):
+        await api.get("/api/auth/me", headers={"X-Api-Key": made["key"]}, expect=401)
+    await api.get("/api/auth/me", headers={"X-Api-Key": robots["key"]})
+    (left,) = (await api.get("/api/api-keys", headers=admin))["items"]
+    assert left["last_used"] is not None
+
+
 async def test_nobody_gives_away_more_than_they_have(api: Caller) -> None:
     admin: dict[str, Any] = {"headers": await bearer(api)}
     await api.put("/api/roles/gatekeeper", {"permissions": ["users:read", "users:write"]}, **admin)

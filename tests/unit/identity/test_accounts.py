@@ -356,6 +356,68 @@ async def test_a_key_is_shown_once_kept_as_a_hash_and_can_be_removed(accounts: A
 # -- users and roles ---------------------------------------------------------------------------------------------------
 
 
+async def test_a_key_ends_with_its_owner(accounts: Accounts) -> None:
+    await accounts.users.add("kim", PASSWORD, roles=["operator"])
+    await accounts.users.add_service("nightly", roles=["viewer"])
+    owners = ("kim", "nightly")
+    keys = {owner: (await accounts.keys.add("k", roles=["viewer"], owner=owner))[1] for owner in owners}
+    assert [(await accounts.authenticate_key(key)).roles for key in keys.values()] == [{"viewer"}] * 2
+
+    await accounts.remove_user("kim")
+    await accounts.users.change("nightly", active=False)
+    accounts.clear_cache()
+
+    for key in keys.values():
+        with pytest.raises(NotSignedIn):
+            await accounts.authenticate_key(key)
+    assert [key.owner for key in await accounts.keys.list()] == ["nightly"]
+
+
+async def test_a_key_has_no_more_permissions_than_its_owner_has_now(accounts: Accounts) -> None:
+    await accounts.users.add_service("nightly", roles=["admin"])
+    _, key = await accounts.keys.add("k", roles=["admin", "viewer"], owner="nightly")
+    assert (await accounts.authenticate_key(key)).permissions == PERMISSIONS.keys()
+
+    await accounts.users.change("nightly", roles=["viewer"])
+    accounts.clear_cache()
+
+    found = await accounts.authenticate_key(key)
+    assert found.permissions == ROLES["viewer"]
+    assert found.roles == {"viewer"}
+
+
+async def test_every_key_expires_and_shows_its_last_use(accounts: Accounts, clock: VirtualClock) -> None:
+    made, text = await accounts.keys.add("k", roles=["viewer"])
+    assert made.expires == clock.now() + timedelta(days=365)
+    assert made.last_used is None
+
+    used = clock.now()
+    await accounts.authenticate_key(text)
+    await pass_time(clock, timedelta(minutes=30))
+    await accounts.authenticate_key(text)
+    assert (await accounts.keys.get(made.id)).last_used == used
+    await pass_time(clock, timedelta(minutes=31))
+    await accounts.authenticate_key(text)
+    assert (await accounts.keys.get(made.id)).last_used == clock.now()
+    await pass_time(clock, timedelta(days=365))
+    with pytest.raises(NotSignedIn):
+        await accounts.authenticate_key(text)
+
+
+async def test_a_service_account_has_no_password_and_is_not_the_last_admin(accounts: Accounts) -> None:
+    await accounts.first_admin(PASSWORD)
+    await accounts.users.add_service("robot", roles=["admin"])
+
+    for password in ("", PASSWORD):
+        with pytest.raises(NotSignedIn):
+            await accounts.sign_in("robot", password)
+    with pytest.raises(AccountRefused):
+        await accounts.change_password("robot", PASSWORD)
+    with pytest.raises(AccountRefused):
+        await accounts.remove_user("admin")
+    await accounts.remove_user("robot")
+
+
 async def test_names_are_unique_whatever_their_case(accounts: Accounts) -> None:
     await accounts.users.add("Kim@example.com", PASSWORD)
 
