@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Self
@@ -78,13 +79,14 @@ class Accounts:
         self.roles = Roles(store, tenant, now)
         self.users = Users(store, tenant, now, self.passwords, self.roles)
         self.keys = ApiKeys(store, tenant, now, self.roles, lifetime=key_time)
-        self.sessions = Sessions(store, tenant, now, refresh_time)
+        self.sessions = Sessions(store, tenant, now, refresh_time, on_ended=self.clear_cache)
         self.access = AccessTokens(secret, now, access_time)
         self.links = ResumeTokens(secret, now)
         self._devices = DeviceTokens(secret, tenant)
         self._backoff = BackOff(store, tenant, now)
         self._now = now
         self._cache: dict[str, CachedPrincipal] = {}
+        self._watchers: set[Callable[[], None]] = set()
 
     @classmethod
     async def open(
@@ -172,7 +174,6 @@ class Accounts:
             await self.sessions.end_all(claims.user)
         else:
             await self.sessions.end(claims.session)
-        self._cache.clear()
 
     async def change_password(self, login: str, password: str) -> User:
         """Set a password and end all sessions of the user."""
@@ -188,11 +189,21 @@ class Accounts:
 
     async def end_sessions(self, user: str) -> None:
         await self.sessions.end_all(user)
-        self._cache.clear()
 
     def clear_cache(self) -> None:
-        """Clear the cache after a change in this process."""
+        """Clear the cache after a change in this process, and let open connections check their principals again."""
         self._cache.clear()
+        for watcher in tuple(self._watchers):
+            watcher()
+
+    @contextmanager
+    def watched(self, changed: Callable[[], None]) -> Iterator[None]:
+        """Call `changed` inside the block whenever sessions, users, roles or keys have changed in this process."""
+        self._watchers.add(changed)
+        try:
+            yield
+        finally:
+            self._watchers.discard(changed)
 
     async def sweep(self) -> None:
         """Delete expired rows; called periodically."""

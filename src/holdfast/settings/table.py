@@ -181,6 +181,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=1_000, description="Maximum size in bytes of the files of an imported zip, unpacked.")
     ] = 50_000_000
     archive_files_max: Annotated[int, Meta(ge=1, description="Maximum number of files of an imported zip.")] = 1_000
+    live_sign_in_time: Annotated[
+        timedelta, Meta(description="Time for a live connection (WebSocket) to sign in before it is closed.")
+    ] = timedelta(seconds=10)
     execute_wait: Annotated[
         timedelta, Meta(description="Maximum time `/execute` waits for an instance before it answers 202.")
     ] = timedelta(seconds=30)

@@ -106,11 +106,8 @@ async def test_users_roles_and_keys(api: Caller) -> None:
 
 async def test_keys_belong_to_their_maker_or_to_a_service_account(api: Caller) -> None:
     admin = await bearer(api)
-    people = [
-        {"user": "kim", "password": PASSWORD, "roles": ["admin"]},
-        {"user": "robot", "is_service": True, "roles": ["viewer"]},
-    ]
-    for person in people:
+    robot: dict[str, Any] = {"user": "robot", "is_service": True, "roles": ["viewer"]}
+    for person in ({"user": "kim", "password": PASSWORD, "roles": ["admin"]}, robot):
         await api.post("/api/users", person, headers=admin, expect=201)
     await api.post("/api/users", {"user": "none"}, headers=admin, expect=422)
     await api.post("/api/users", {**robot, "user": "x", "password": PASSWORD}, headers=admin, expect=422)
