@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from holdfast.errors import InstanceAtRest
-from holdfast.model.hashing import stimulus_hash
+from holdfast.model.hashing import stimulus_hash, text_hash
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow, correlation_key, wake_key
 from holdfast.model.values import TypeRegistry, decode
 from holdfast.model.wake_keys import STORED_KINDS, everyone_key, key_of, stored_key
@@ -35,9 +35,12 @@ def trigger_key(found: Stimulus) -> int:
 
 def address_key(found: Stimulus) -> int:
     """The hash of the address of a stimulus: instance, correlation id and key. Stimuli of one address keep their order."""
-    key = None if found.key is None else decode(found.key, _PLAIN)
-    parts = [found.instance_id, found.correlation_id, key]
-    return wake_key("address", stimulus_hash("address", parts).encode())
+    if found.key is None:
+        text = text_hash("address", [found.instance_id, found.correlation_id, None])
+    else:
+        parts = [found.instance_id, found.correlation_id, decode(found.key, _PLAIN)]
+        text = stimulus_hash("address", parts)
+    return wake_key("address", text.encode())
 
 
 def place_of(mark: BookmarkRow) -> Place:
