@@ -83,10 +83,11 @@ create function hf_tally_updated() returns trigger language plpgsql as $$ begin
         from new_rows n join hf_group g on g.tenant = n.tenant and g.number = n.group_number
     union all select o.tenant, -1::bigint as hour, g.definition_id, g.definition_version, g.content, g.status, g.is_system, hf_shard(o.id) as shard, -1 as value
         from old_rows o join hf_group g on g.tenant = o.tenant and g.number = o.group_number
-    union all select n.tenant, n.finished / 3600000000, '', 0, '', g.status, g.is_system, hf_shard(n.id) as shard, 1
-        from new_rows n join hf_group g on g.tenant = n.tenant and g.number = n.group_number
-        join old_rows o on o.tenant = n.tenant and o.created = n.created and o.id = n.id
-        where n.finished is not null and o.finished is null
+    union all select tenant, max(finished) / 3600000000, '', 0, '', max(status), max(is_system), hf_shard(id) as shard, 1 from (
+        select n.tenant, n.created, n.id, n.finished, g.status, g.is_system, false as had_ended
+        from new_rows n join hf_group g on g.tenant = n.tenant and g.number = n.group_number where n.finished is not null
+        union all select tenant, created, id, null, null, null, true from old_rows where finished is not null
+    ) ended group by tenant, created, id having not bool_or(had_ended)
     ) changes group by 1, 2, 3, 4, 5, 6, 7, 8 having sum(value) <> 0
     on conflict (tenant, hour, definition_id, definition_version, content, status, is_system, shard)
     do update set value = t.value + excluded.value; return null; end $$;
