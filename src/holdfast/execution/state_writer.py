@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ProxyType
 
 import msgspec
@@ -247,7 +247,22 @@ def slots(shape: Shape) -> list[tuple[str, int]]:
     return shape.labels
 
 
+class Frames(NamedTuple):
+    """Frames of the compiled functions of a plan."""
+
+    exist: bool
+    references: dict[str, Any]
+    """Modules, classes and functions that these functions use. Their variables may hold them."""
+
+
+def frames_of(plan: Plan) -> Frames:
+    found: Frames | None = plan.frames
+    if found is None:
+        shapes = [shape for shape in plan.shapes.values() if isinstance(shape, FrameShape)]
+        references = {name: item for shape in shapes for name, item in shape.references.items()}
+        found = plan.frames = Frames(bool(shapes), references)
+    return found
+
+
 def references(plan: Plan) -> dict[str, Any]:
-    """Modules, classes and functions that compiled functions of this plan use. Their variables may hold them."""
-    frames = [shape for shape in plan.shapes.values() if isinstance(shape, FrameShape)]
-    return {name: found for frame in frames for name, found in frame.references.items()}
+    return frames_of(plan).references
