@@ -192,6 +192,7 @@ class Plan:
         "definition",
         "ends_instance",
         "flowchart_mode",
+        "frames",
         "journal_rules",
         "keys",
         "nodes",
@@ -213,6 +214,8 @@ class Plan:
         self.by_key: dict[str, Node] = {}
         self.keys: dict[int, str | None] = {-1: None}
         """Keys by position; -1 is the instance itself."""
+        self.frames: Any = None
+        """Frames of compiled functions; computed on first use (`state_writer.frames_of`)."""
         self.packed_keys: Any = None
         """Keys in the form of stored journals; computed on first use."""
         self.parts: dict[str, str] = {}

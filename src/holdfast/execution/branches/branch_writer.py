@@ -29,6 +29,11 @@ def is_wide(kids: dict[int, Activation]) -> bool:
     return len(kids) >= WIDE_MIN or kids.__class__ is WakingDict
 
 
+def may_sleep(live: LiveInstance) -> bool:
+    """Whether branches sleep or can sleep after this commit."""
+    return live.asleep is not None or len(live.waiters) >= WIDE_MIN
+
+
 class BranchWriter:
     def __init__(self, live: LiveInstance, *, trusting: bool) -> None:
         self._live = live

@@ -148,7 +148,7 @@ class Components:
         self.matcher = BookmarkMatcher(self.store, self.cache)
         self.expiry = InboxExpiry(self.store, self.clock)
         self.unread = UnreadStimuli(self.store, self.cache, self.clock, self.lanes, self.spent)
-        delivery = StimulusDelivery(self.lanes, self.cache, self.matcher, declinations, counts)
+        delivery = StimulusDelivery(self.store, self.lanes, self.cache, self.matcher, declinations, counts)
         drain = MailDrain(
             self.store,
             self.lanes,
