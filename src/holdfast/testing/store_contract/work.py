@@ -326,7 +326,7 @@ class WorkContract(ContractBase):
         await store.enqueue([*rows, later_row, *others])
 
         assert ids_of(await another.work_of(tenant, "i")) == ["w1", "w2", "w3"]
-        assert await store.work_of(tenant, "nobody") == []
+        assert await store.work_of(tenant, "unknown") == []
         async with store.claim([rows[0].queue], 1):  # A claim does not hide its rows.
             assert ids_of(await another.work_of(tenant, "i")) == ["w1", "w2", "w3"]
 
