@@ -85,6 +85,8 @@ class Loaded(Struct, frozen=True, kw_only=True):
     epoch: int
     instances: Mapping[InstanceKey, InstanceRow]
     """The requested instances that exist."""
+    mail: Sequence[bool] = ()
+    """Whether mail of each requested address is stored, as `has_mail` says."""
 
 
 class Matches(Struct, frozen=True, kw_only=True):
@@ -96,7 +98,8 @@ class Matches(Struct, frozen=True, kw_only=True):
 class ReadStore(Protocol):
     """Reads by key. A read sees every commit that this process completed before the call."""
 
-    async def load(self, keys: Sequence[InstanceKey]) -> Loaded: ...
+    async def load(self, keys: Sequence[InstanceKey], addresses: Sequence[int] = ()) -> Loaded:
+        """Instances by key. `addresses`, if given, has one address per key: an event for an instance needs both answers."""
 
     async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
         """Bookmarks by key. Must be fast with a million bookmarks that share a key and differ in correlation."""

@@ -137,10 +137,16 @@ class Settings(Struct, frozen=True, kw_only=True):
             extra={"secret": True},
         ),
     ] = ""
+    sign_in_queue_max: Annotated[
+        int, Meta(ge=1, description="Sign-ins that may wait for the verification of a password; further ones get 429.")
+    ] = 16
     access_token_time: Annotated[timedelta, Meta(description="Lifetime of an access token.")] = timedelta(minutes=15)
     refresh_token_time: Annotated[
         timedelta, Meta(description="A session ends if it is not refreshed for this long.")
     ] = timedelta(days=30)
+    api_key_time: Annotated[
+        timedelta, Meta(description="Lifetime of an API key, unless an expiry is given when it is created.")
+    ] = timedelta(days=365)
     resume_link_time: Annotated[timedelta, Meta(description="Lifetime of a link that resumes a bookmark.")] = timedelta(
         days=7
     )
@@ -150,6 +156,52 @@ class Settings(Struct, frozen=True, kw_only=True):
     request_bytes_max: Annotated[
         int, Meta(ge=1_000, description="Maximum size in bytes of a request body of `/api`.")
     ] = 10_000_000
+    anonymous_request_bytes_max: Annotated[
+        int, Meta(ge=1_000, description="Maximum size in bytes of a request body of `/api` without sign-in.")
+    ] = 1_000_000
+    request_head_bytes_max: Annotated[
+        int, Meta(ge=1_000, description="Maximum size in bytes of a request's address and headers.")
+    ] = 32_768
+    request_headers_max: Annotated[int, Meta(ge=10, description="Maximum number of headers of a request.")] = 100
+    request_head_time: Annotated[
+        timedelta, Meta(description="Time for a client to send the headers of a request, from its first byte.")
+    ] = timedelta(seconds=10)
+    request_body_time: Annotated[
+        timedelta,
+        Meta(description="Time for a client to send a request body, besides the time of `request_body_rate`."),
+    ] = timedelta(seconds=30)
+    request_body_rate: Annotated[
+        int, Meta(ge=1, description="Bytes of a request body that extend `request_body_time` by one second.")
+    ] = 10_000
+    response_stall_time: Annotated[
+        timedelta, Meta(description="A connection ends if the client does not read a response for this long.")
+    ] = timedelta(seconds=60)
+    connections_max: Annotated[
+        int,
+        Meta(ge=1, description="Maximum connections of a server process; less if its limit of open files is lower."),
+    ] = 5_000
+    address_connections_max: Annotated[
+        int,
+        Meta(ge=1, description="Maximum connections of one client address (IPv6: /64). Trusted proxies are exempt."),
+    ] = 200
+    json_depth_max: Annotated[int, Meta(ge=10, description="Maximum nesting of a JSON body of `/api`.")] = 400
+    json_values_max: Annotated[
+        int,
+        Meta(ge=100, description="Maximum number of commas, colons and brackets of a JSON body, also inside its text."),
+    ] = 500_000
+    form_parts_max: Annotated[int, Meta(ge=1, description="Maximum number of fields of a form, and of its files.")] = (
+        1_000
+    )
+    yaml_bytes_max: Annotated[int, Meta(ge=100, description="Maximum size in bytes of an imported YAML file.")] = (
+        250_000
+    )
+    archive_bytes_max: Annotated[
+        int, Meta(ge=1_000, description="Maximum size in bytes of the files of an imported zip, unpacked.")
+    ] = 50_000_000
+    archive_files_max: Annotated[int, Meta(ge=1, description="Maximum number of files of an imported zip.")] = 1_000
+    live_sign_in_time: Annotated[
+        timedelta, Meta(description="Time for a live connection (WebSocket) to sign in before it is closed.")
+    ] = timedelta(seconds=10)
     execute_wait: Annotated[
         timedelta, Meta(description="Maximum time `/execute` waits for an instance before it answers 202.")
     ] = timedelta(seconds=30)

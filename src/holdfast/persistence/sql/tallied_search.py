@@ -27,8 +27,9 @@ class TalliedSearch(SqlSearch):
 
     def _hours(self, tenant: str, since: int) -> Script[list[tuple[int, str, int]]]:
         rows = yield execute(
-            "select hour, status, value from hf_tally where tenant = ? and hour >= ? and is_system = 0 order by hour, status",
+            """select hour, status, sum(value) from hf_tally where tenant = ? and hour >= ? and is_system = 0
+            group by hour, status order by hour, status""",
             tenant,
             since // HOUR,
         )
-        return [(row[0], row[1], row[2]) for row in rows]
+        return [(row[0], row[1], int(row[2])) for row in rows]

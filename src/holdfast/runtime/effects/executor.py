@@ -23,7 +23,7 @@ from holdfast.execution.invoke import EffectCall
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.pipeline import ordered
 from holdfast.execution.plan import Node, Plan
-from holdfast.execution.record import EffectFailure, EffectRequest, Record
+from holdfast.execution.record import EffectFailure, EffectRequest, EffectResult, Record, Returned
 from holdfast.model import values
 from holdfast.model.instance import moment
 from holdfast.ports import EffectMiddleware, MiddlewarePlacement, Services
@@ -31,7 +31,7 @@ from holdfast.runtime.effects.pools import EffectPools
 
 logger = logging.getLogger("holdfast")
 
-Finished = tuple[int, int, Record | EffectFailure]
+Finished = tuple[int, int, EffectResult]
 """Execution id, attempt, result."""
 OnLoneResult = Callable[[Finished], bool]
 """Handles the end of the only open effect in the task of the effect; False if the waiting driver has to be woken."""
@@ -167,7 +167,7 @@ class InstanceEffects:
     async def cancel_all(self, cause: str) -> None:
         await self.cancel(list(self._open), cause)
 
-    def _ended(self, attempt: Attempt, result: Record | EffectFailure) -> None:
+    def _ended(self, attempt: Attempt, result: EffectResult) -> None:
         request = attempt.request
         key = request.execution_id
         if self._open.get(key) is attempt:
@@ -195,7 +195,7 @@ class EffectTasks(Generic[A]):
         pools: EffectPools,
         middleware: tuple[MiddlewarePlacement, ...],
         grace: timedelta,
-        on_end: Callable[[A, Record | EffectFailure], None],
+        on_end: Callable[[A, EffectResult], None],
     ) -> None:
         self._pools = pools
         self._middleware = middleware
@@ -214,7 +214,7 @@ class EffectTasks(Generic[A]):
     # -- one attempt ---------------------------------------------------------------------------------------------------
 
     async def _run(self, node: Node, attempt: A, context: RecordingContext | None) -> None:
-        result: Record | EffectFailure
+        result: EffectResult
         try:
             if context is None:
                 function, inputs = node.effect.function, _by_value(attempt.request.inputs)
@@ -222,7 +222,7 @@ class EffectTasks(Generic[A]):
                     value = await function(**inputs)
                 else:
                     value = await self._pools.in_thread(partial(function, **inputs))
-                result = Record(outputs={"result": values.copy(value)})
+                result = Returned(values.copy(value))
             else:
                 result = await self._outcome(node, attempt, context)
         except asyncio.CancelledError:
@@ -234,7 +234,7 @@ class EffectTasks(Generic[A]):
         if not attempt.left:
             self._report(node, attempt, result)
 
-    def _report(self, node: Node, attempt: A, result: Record | EffectFailure) -> None:
+    def _report(self, node: Node, attempt: A, result: EffectResult) -> None:
         if telemetry.listeners:
             _emit(node, attempt, result)
         self._on_end(attempt, result)
@@ -331,9 +331,9 @@ def _fields(node: Node, attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _emit(node: Node, attempt: Attempt, result: Record | EffectFailure) -> None:
+def _emit(node: Node, attempt: Attempt, result: EffectResult) -> None:
     fields = _fields(node, attempt)
-    if isinstance(result, Record):
+    if not isinstance(result, EffectFailure):
         telemetry.emit("effect.finished", **fields)
     elif result.cause == "timeout":
         telemetry.emit("effect.timed_out", **fields)

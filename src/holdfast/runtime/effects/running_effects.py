@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from holdfast.execution.live import LiveInstance
-from holdfast.execution.record import EffectFailure, EffectRequest, Record
+from holdfast.execution.record import EffectRequest, EffectResult
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRef, EffectRow
 from holdfast.ports import MiddlewarePlacement
@@ -173,7 +173,7 @@ class RunningEffects:
 
     # -- end -----------------------------------------------------------------------------------------------------------
 
-    def _finished(self, attempt: RunningAttempt, result: Record | EffectFailure) -> None:
+    def _finished(self, attempt: RunningAttempt, result: EffectResult) -> None:
         key = attempt.key
         if self._running.get(key) is not attempt:
             return  # Canceled, or taken over by a later attempt.

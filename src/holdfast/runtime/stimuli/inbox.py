@@ -119,11 +119,6 @@ class Inbox:
         row = work_rows.stimulus(tenant, address, self._clock.now(), **more)
         return replace(row, kind=WorkKind.MAIL, instance_id=found.instance_id)
 
-    async def is_behind(self, tenant: str, found: Stimulus) -> bool:
-        """Whether older stimuli of the address are kept: the stimulus then takes its place behind them."""
-        (there,) = await self._store.has_mail([(tenant, address_key(found))])
-        return there
-
     # -- a stimulus was kept -------------------------------------------------------------------------------------------
 
     async def look(self, tenant: str, found: Stimulus) -> None:
