@@ -175,6 +175,9 @@ class WorkStore(Protocol):
         is no row. Rows whose `content` is in `lacking` do not count: a claim would leave them out. Called before every
         claim, so it must be very cheap."""
 
+    async def work_of(self, tenant: str, instance_id: str) -> Sequence[WorkRow]:
+        """The rows of one instance, due or not, in the order of their ids."""
+
     async def queues_with_work(self) -> Sequence[str]:
         """Names of the queues that have rows, due or not, in order. The cost depends on the number of queues, not of rows."""
 

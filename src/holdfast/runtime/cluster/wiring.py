@@ -188,7 +188,9 @@ class Components:
         )
 
     def _wire_work_queue(self, options: NodeOptions) -> None:
-        self.alterations = AlterationPages(self.store, self.clock, self.membership, self.plans, self.lanes, self.spent)
+        self.alterations = AlterationPages(
+            self.store, self.clock, self.membership, self.plans, self.lanes, self.spent, self.services
+        )
         self.poller = Poller(
             self.store,
             self.watch.of(options.stored_queues),
