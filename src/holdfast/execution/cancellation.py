@@ -5,7 +5,9 @@ compensations if the whole instance is canceled) run one after the other, innerm
 `cleanup` activation. Other cancellations do not reach `cleanup`, and the instance ends only after it.
 
 An effect that finalizers wait for is *ending*: it is canceled, and its row stays until its end is committed. The next
-finalizer starts when no effect is ending. So an undo never begins before the end of the work that it undoes.
+finalizer starts when no effect is ending. So an undo never begins before the end of the work that it undoes. If the
+effect is the last work of a Compensable, the Compensable is *unfinished* (`unfinished.py`): should the effect succeed after
+all, its compensation is registered.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from holdfast.execution import unfinished
 from holdfast.execution.activation import CANCELED, COMPLETED, FAULTED, Activation
 from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
@@ -28,16 +31,17 @@ def cancel(live: LiveInstance, activation: Activation, *, notify: bool = True) -
     """Cancel an activation and all its descendants."""
     if activation.status in (COMPLETED, CANCELED):
         return
-    begun = _adopt(live, [activation, *activation.descendants()])
-    doomed = [activation, *activation.descendants()]
-    finalizers = begun + _finalizers(doomed)
-    for item in doomed:
-        _release(live, item, wait=bool(finalizers))
-    withdraw(live, doomed)
     owner = activation.owner
-    if owner is not None and owner.kids is not None:
-        owner.kids.pop(activation.id, None)
-    add_cleanup(live, finalizers)
+    begun = _adopt(live, [activation, *activation.descendants()])
+    if activation not in unfinished.keep(live, [activation, *activation.descendants()], forget_bookmarks):
+        doomed = [activation, *activation.descendants()]
+        finalizers = begun + _finalizers(doomed)
+        for item in doomed:
+            _release(live, item, wait=bool(finalizers))
+        withdraw(live, doomed)
+        if owner is not None and owner.kids is not None:
+            owner.kids.pop(activation.id, None)
+        add_cleanup(live, finalizers)
     if notify and owner is not None and not owner.status and owner.node.hooks.kid_canceled is not None:
         owner.node.hooks.kid_canceled(live, owner, activation)
 
@@ -51,6 +55,7 @@ def cancel_kids(live: LiveInstance, activation: Activation) -> None:
 def cancel_parts(live: LiveInstance, activation: Activation) -> None:
     """Cancel everything below an activation that has failed as a whole (timeout). Its own `finally` part still runs."""
     begun = _adopt(live, [activation, *activation.descendants()])
+    unfinished.keep(live, activation.descendants(), forget_bookmarks)
     doomed = activation.descendants()
     finalizers = begun + _finalizers([activation, *doomed])
     for item in doomed:
@@ -224,6 +229,23 @@ def end_finalizer(live: LiveInstance, part: Activation) -> None:
     continue_cleanup(live)
 
 
+def end_unfinished(live: LiveInstance, effect: Activation) -> None:
+    """Cancel the unfinished Compensable of an effect, unless the effect has completed it."""
+    compensable = unfinished.compensable_of(live, effect)
+    live.waiters.pop(effect.id, None)
+    if not compensable.status:
+        end_finalizer(live, compensable)
+
+
+def wake_compensates(live: LiveInstance) -> None:
+    """Continue activities that wait until no Compensable is unfinished."""
+    if unfinished.exist(live):
+        return
+    for item in [*live.root.descendants(), *live.cleanup.descendants()]:
+        if item.node.hooks.all_finished is not None and not item.status:
+            item.node.hooks.all_finished(live, item)
+
+
 # -- whole instance ----------------------------------------------------------------------------------------------------
 
 
@@ -239,6 +261,8 @@ def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> bool:
     live.fault_pending = False
     live.incidents = []
     begun = _adopt(live, [live.root, *live.root.descendants()]) if finalize else []
+    if finalize:
+        unfinished.keep(live, [live.root, *live.root.descendants()], forget_bookmarks)
     doomed = [item for item in [live.root, *live.root.descendants()] if item.status not in (COMPLETED, CANCELED)]
     finalizers = begun + _finalizers(doomed) if finalize else []
     for item in doomed:
@@ -246,7 +270,8 @@ def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> bool:
     live.root.kids = None
     withdraw_all(live)
     if finalize:
-        live.cleanup.data.extend(finalizers + _take_compensations(live))
+        # An unfinished Compensable may register a compensation, which is then the first to run.
+        live.cleanup.data.extend(finalizers + ([] if unfinished.exist(live) else _take_compensations(live)))
         continue_cleanup(live)
     else:
         _drop_cleanup(live)
