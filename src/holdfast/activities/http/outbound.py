@@ -209,10 +209,8 @@ async def _followed(session: Any, first: Hop, size_max: int) -> OutboundResponse
 def redirected(hop: Hop, status: int, url: Any, location: str) -> Hop:
     """The next request. Another origin gets no credentials, whatever the name of their header. Raises `ValueError` or
     `OSError` for a location that is no HTTP address."""
-    from yarl import URL
-
     try:
-        target = url.join(URL(location))
+        target = url.join(type(url)(location))  # The URL class of aiohttp.
     except ValueError as error:
         raise ValueError(f"the redirect to '{location}' leads to no address") from error
     if target.scheme not in {"http", "https"}:
