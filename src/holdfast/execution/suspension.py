@@ -1,0 +1,80 @@
+"""Suspension: synchronous code that waits for an awaitable without blocking the event loop.
+
+A segment is synchronous, but an expression of it may run in another process. `begin` runs synchronous code on a stack of
+its own (a greenlet). Code below calls `wait_for`; the stack is then put aside, and `begin` returns a `Suspended`. Its
+`finish` awaits the awaitable and continues the stack where it stopped. Nothing runs twice, and everything stays in one
+thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from greenlet import getcurrent, greenlet
+
+__all__ = ["Suspended", "begin", "may_wait", "run", "wait_for"]
+
+
+class _Stack(greenlet):
+    """A stack that `wait_for` may put aside."""
+
+
+class _Request:
+    """Passed from the stack to the code that began or continued it."""
+
+    __slots__ = ("awaitable",)
+
+    def __init__(self, awaitable: Awaitable[Any]) -> None:
+        self.awaitable = awaitable
+
+
+class Suspended:
+    """Code that waits. It goes on only while `finish` is awaited."""
+
+    __slots__ = ("_awaitable", "_stack")
+
+    def __init__(self, stack: _Stack, awaitable: Awaitable[Any]) -> None:
+        self._stack = stack
+        self._awaitable = awaitable
+
+    async def finish(self) -> Any:
+        """Wait for what the code waits for, continue it until it returns, and return its value."""
+        stack, awaitable = self._stack, self._awaitable
+        while True:
+            try:
+                answer = await awaitable
+            except BaseException as error:  # noqa: BLE001 - raised inside the code that waits, which may handle it
+                stack.parent = getcurrent()
+                found = stack.throw(error)
+            else:
+                stack.parent = getcurrent()
+                found = stack.switch(answer)
+            if not isinstance(found, _Request):
+                return found
+            awaitable = found.awaitable
+
+
+def begin(work: Callable[..., Any], *args: Any) -> Any:
+    """Call a function that may wait: returns its value, or a `Suspended` if it waits."""
+    stack = _Stack(work)
+    found = stack.switch(*args)
+    return Suspended(stack, found.awaitable) if isinstance(found, _Request) else found
+
+
+async def run(work: Callable[..., Any], *args: Any) -> Any:
+    """Call a function that may wait, and return its value."""
+    found = begin(work, *args)
+    return await found.finish() if isinstance(found, Suspended) else found
+
+
+def may_wait() -> bool:
+    """Whether the caller runs below `begin`, so that `wait_for` is possible."""
+    return isinstance(getcurrent(), _Stack)
+
+
+def wait_for(awaitable: Awaitable[Any]) -> Any:
+    """The result of the awaitable. Only below `begin`; see `may_wait`."""
+    parent = getcurrent().parent
+    assert parent is not None
+    return parent.switch(_Request(awaitable))
