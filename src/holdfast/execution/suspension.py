@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from greenlet import getcurrent, greenlet
+from greenlet import getcurrent, greenlet  # type: ignore[import-untyped]  # the package has no types
 
 __all__ = ["Suspended", "begin", "may_wait", "run", "wait_for"]
 
 
-class _Stack(greenlet):
+class _Stack(greenlet):  # type: ignore[misc]  # its base has no types
     """A stack that `wait_for` may put aside."""
 
 

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import Future, InvalidStateError
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -25,6 +25,9 @@ from holdfast.expressions.isolation.connection import ChildDied, Connection
 from holdfast.expressions.isolation.frames import FRAME_MAX
 from holdfast.expressions.isolation.requests import Answer, Request, Verdict, decode_answer, encode
 from holdfast.expressions.isolation.zygote_process import ZygoteProcess
+
+if TYPE_CHECKING:
+    import asyncio
 
 DEFAULT_SIZE = 2
 QUEUE_MAX = 2_000
@@ -243,7 +246,7 @@ async def _answered(connection: Connection, seconds: float) -> bytes | None:
         return None
 
 
-def _set(ready: Future[None]) -> None:
+def _set(ready: asyncio.Future[None]) -> None:
     if not ready.done():
         ready.set_result(None)
 

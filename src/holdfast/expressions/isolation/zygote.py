@@ -8,6 +8,7 @@ not yet reaped them, so that a number never names a foreign process.
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import signal
 import socket
@@ -38,7 +39,7 @@ def main(control_fd: int) -> None:
 
 def _import_languages() -> None:
     with suppress(ModuleNotFoundError):
-        import holdfast.expressions.liquid.render
+        importlib.import_module("holdfast.expressions.liquid.render")
     responder.Responder(QuickJs()).prepare()
 
 

@@ -22,7 +22,7 @@ class ZygoteProcess:
     def __init__(self) -> None:
         self._control, other = socket.socketpair()
         with other:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter and a constant program
                 [sys.executable, "-c", _PROGRAM, str(other.fileno())],
                 pass_fds=[other.fileno()],
                 env=_environment(),

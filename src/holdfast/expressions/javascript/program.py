@@ -25,10 +25,8 @@ def run(request: RunJavaScript, contexts: PreparedContexts) -> Answer:
 
 def check(request: CheckJavaScript, contexts: PreparedContexts) -> Answer:
     limits = _limits(request)
-    problems: list[str | None] = []
     try:
-        for form in request.forms:
-            problems.append(_problem(contexts, limits, to_text(form)))
+        problems = [_problem(contexts, limits, to_text(form)) for form in request.forms]
     except JsLimitReached as limit:  # Never a reason to choose another form: that would change the value.
         return Answer(Verdict.LIMIT, to_bytes(str(limit)))
     if None in problems:

@@ -140,6 +140,7 @@ class Node:
         await parts.poller.stop()
         await parts.reaper.stop()
         await parts.router.stop()
+        await parts.suspended.stop(self._options.cancel_grace.total_seconds())
         await parts.lanes.stop(self._options.cancel_grace.total_seconds())
         parts.conflicts.stop()
         parts.lanes.refuse_waiting()
