@@ -22,8 +22,8 @@ RETIRE_KB = 256 * 1024
 """A process whose resident memory was ever above this ends after its answer, and another one replaces it."""
 REQUESTS_MAX = 20_000
 """Requests after which a process ends: no leak of an engine grows for long."""
-CPU_SLACK = 0.25
-"""Seconds beyond the limit of a request. The limits of the language apply first, with a better message."""
+CPU_SLACK = 0.5
+"""Part of the limit of a request that is added to it. The limits of the language apply first, with a better message."""
 
 
 def limit_process() -> None:
@@ -44,7 +44,7 @@ def serve(stream: socket, responder: Responder) -> None:
         if raw is None:
             return
         request = decode_request(raw)
-        signal.setitimer(signal.ITIMER_PROF, request.seconds + CPU_SLACK)
+        signal.setitimer(signal.ITIMER_PROF, request.seconds * (1 + CPU_SLACK))
         answer = responder.answer(request)
         signal.setitimer(signal.ITIMER_PROF, 0)
         retires = number == REQUESTS_MAX or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > RETIRE_KB

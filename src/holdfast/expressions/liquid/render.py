@@ -33,7 +33,7 @@ def checked(request: CheckLiquid) -> Answer:
 def rendered(request: RenderLiquid) -> Answer:
     """The answer is JSON: `{"text": …}`, or `{"needs": [kind, name]}` for a value that was not sent."""
     given = json.loads(request.given)
-    budget = [request.fuel, 0]
+    budget = [request.fuel, 0, 0]
     try:
         text = _compiled(request.source)(_model(given, budget), budget)
     except _Missing as missing:
