@@ -57,6 +57,7 @@
     │   ├── NotSignedIn                 credentials are missing, wrong, expired or revoked
     │   ├── PermissionDenied            the authenticated caller lacks a permission
     │   ├── TooManyAttempts             too many failed sign-ins; retry later
+    │   ├── TooManyRequests             a request of this kind is sent too often; retry later
     │   ├── AccountNotFound             no user, role or API key of that name
     │   └── AccountRefused              an invalid change to a user, role or API key
     ├── ClientError                     between the client and the server
@@ -98,6 +99,7 @@ from holdfast.errors.access import (
     NotSignedIn,
     PermissionDenied,
     TooManyAttempts,
+    TooManyRequests,
 )
 from holdfast.errors.authoring import (
     ActivityDeclarationError,
@@ -264,6 +266,7 @@ __all__ = [
     "TaskNotYours",
     "TaskTaken",
     "TooManyAttempts",
+    "TooManyRequests",
     "TransportClosed",
     "TransportError",
     "TransportMisconfigured",

@@ -22,6 +22,7 @@ from holdfast.expressions.budget import (
     check_search,
     check_text,
     key,
+    left_of,
     weigh,
 )
 
@@ -107,6 +108,9 @@ def multiply(budget: Budget, left: Any, right: Any) -> Any:
         return left * right
     if isinstance(right, int) and isinstance(left, list | tuple):
         check_items(budget, len(left) * max(right, 0))
+        before = left_of(budget)
+        weigh(budget, left)
+        charge(budget, (before - left_of(budget)) * max(right - 1, 0))  # As a tree: other code walks the result.
         return left * right
     raise _no_operator("*", left, right)
 

@@ -19,6 +19,15 @@ BOMB_AFTER_EVENT = Workflow(
 QUICK = Workflow(WriteLine("hello"), id="quick")
 
 
+async def suspended(node: Any) -> None:
+    """Wait until a burst of the node is suspended."""
+    for _ in range(1_000_000):
+        if node_of(node).components.in_hand.claimed:
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("no burst was suspended")
+
+
 async def test_others_end_while_an_expression_runs_without_end(cluster: Any) -> None:
     node = await cluster.node()
     order: list[str] = []
@@ -53,8 +62,7 @@ async def test_jobs_of_the_same_instance_wait_for_the_suspended_burst(cluster: A
     instance = (await node.start(BOMB_AFTER_EVENT)).result
     mark = instance.bookmarks[0].id
     resumed = asyncio.ensure_future(node.resume(instance.instance_id, mark))
-    while not node_of(node).components.in_hand.claimed:
-        await asyncio.sleep(0)
+    await suspended(node)
     canceled = asyncio.ensure_future(node.cancel(instance.instance_id))
     assert (await resumed).status is Status.FAULTED
     await asyncio.wait([canceled])
@@ -75,8 +83,7 @@ async def test_a_dispatched_bomb_faults_once_on_two_nodes_and_its_row_is_consume
 async def test_a_node_stops_while_an_expression_runs(cluster: Any) -> None:
     node = await cluster.node()
     bomb = asyncio.ensure_future(node.start(BOMB))
-    while not node_of(node).components.in_hand.claimed:
-        await asyncio.sleep(0)
+    await suspended(node)
     await node_of(node).stop()
     await asyncio.wait([bomb])
     assert not node_of(node).components.in_hand.claimed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import resource
 import signal
+import sys
 
 from holdfast.errors import ExpressionError
 from tests.unit.expressions.bombs.bombs_python import EXPRESSIONS, SCRIPTS
@@ -28,7 +29,8 @@ def main() -> None:
             except ExpressionError as error:
                 ended = type(error).__name__
             signal.setitimer(signal.ITIMER_PROF, 0)
-            print(json.dumps([source, ended]), flush=True)
+            sys.stdout.write(json.dumps([source, ended]) + "\n")
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":
