@@ -35,7 +35,7 @@ async def test_code_continues_with_the_result_of_the_awaitable() -> None:
         steps.append("begun")
         second = wait_for(later(2))
         steps.append("continued")
-        return first + second + int(wait_for(later(3)))
+        return int(first + second + wait_for(later(3)))
 
     found = begin(work, 1)
     assert isinstance(found, Suspended)

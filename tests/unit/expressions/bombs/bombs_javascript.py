@@ -44,6 +44,7 @@ _NATIVE_TEXT = (
     "getText().includes('a'.repeat(150000) + 'b')",
     "getText().lastIndexOf('b' + 'a'.repeat(150000))",
     "getText().split('a'.repeat(150000) + 'b')",
+    "getText().lastIndexOf('a'.repeat(75000) + 'b' + 'a'.repeat(75000))",
     "getText().replaceAll('a'.repeat(1000) + 'b', 'x')",
     "getText().replaceAll('a', getText())",
     "getText().split('').map(() => getText()).join('')",

@@ -116,6 +116,8 @@ _LOOPS = (
     "{% for a in Variables.items %}{% if Variables.items contains 'zz' %}x{% endif %}{% endfor %}",
     "{% for a in Variables.items %}{% if Variables.items == Variables.items %}x{% endif %}{% endfor %}",
     "{% if Variables.backwards contains Variables.half %}x{% endif %}",
+    "{{ Variables.text | replace_last: Variables.middle, 'x' }}",
+    "{{ Variables.text | remove_last: Variables.middle }}",
     "{{ (1..999999999) | join }}",
     "{{ (1..999999999) | size }}",
     "{{ (1..9999) | join: Variables.text }}",

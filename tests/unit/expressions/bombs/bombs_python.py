@@ -178,6 +178,8 @@ _SCRIPTS = (
 EXPRESSIONS = (
     *(f"text.{name}(half)" for name in _SEARCH),
     *(f"backwards.{name}(half)" for name in _SEARCH),
+    *(f"text.{name}(middle)" for name in _SEARCH),
+    *(f"[text.{name}(middle) for x in items]" for name in _SEARCH),
     *_TEXT,
     *_WRITTEN,
     *_NUMBERS,

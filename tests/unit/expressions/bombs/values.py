@@ -12,6 +12,7 @@ def values() -> dict[str, Any]:
     return {
         "text": "a" * 300_000,
         "half": "a" * 150_000 + "b",
+        "middle": "a" * 75_000 + "b" + "a" * 75_000,
         "backwards": "b" + "a" * 299_999,
         "items": list(range(20_000)),
         "deep": deep,
