@@ -97,9 +97,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         2_000_000
     )
     liquid_steps: Annotated[int, Meta(ge=1_000, description="Maximum steps of one Liquid template.")] = 1_000_000
-    javascript_time: Annotated[timedelta, Meta(description="Processor time of one JavaScript expression or script.")] = (
-        timedelta(milliseconds=500)
-    )
+    javascript_time: Annotated[
+        timedelta, Meta(description="Processor time of one JavaScript expression or script.")
+    ] = timedelta(milliseconds=500)
     javascript_memory: Annotated[
         int, Meta(ge=1_000_000, description="Memory limit in bytes of one JavaScript expression or script.")
     ] = 33_554_432
