@@ -1,6 +1,6 @@
 """The watchdog of a process: ends it when its event loop stands still, for example in a native call that never returns.
 
-A loop that stands still answers nobody, and a thread of Python cannot help if the native call holds the interpreter. So the
+A loop that stands still answers no request, and a thread of Python cannot help if the native call holds the interpreter. So the
 timer is a thread of the interpreter itself (`faulthandler`): it writes the stacks of all threads to standard error and ends
 the process with `EXIT_CODE`. A supervisor starts it again, and work that hangs processes is found by its attempts (rule H15).
 Only processes of Holdfast have a watchdog: servers and workers, never a host application.

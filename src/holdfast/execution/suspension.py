@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from greenlet import getcurrent, greenlet  # type: ignore[import-untyped]  # the package has no types
-
 __all__ = ["Suspended", "begin", "may_wait", "run", "wait_for"]
 
-
-class _Stack(greenlet):  # type: ignore[misc]  # its base has no types
-    """A stack that `wait_for` may put aside."""
+_greenlet: Any = None
+"""The module `greenlet`, imported when the first stack is made."""
+_MARK = "may_be_put_aside"
+"""Attribute of the stacks that `begin` makes; other code may use greenlets too."""
 
 
 class _Request:
@@ -34,7 +33,7 @@ class Suspended:
 
     __slots__ = ("_awaitable", "_stack")
 
-    def __init__(self, stack: _Stack, awaitable: Awaitable[Any]) -> None:
+    def __init__(self, stack: Any, awaitable: Awaitable[Any]) -> None:
         self._stack = stack
         self._awaitable = awaitable
 
@@ -45,10 +44,10 @@ class Suspended:
             try:
                 answer = await awaitable
             except BaseException as error:  # noqa: BLE001 - raised inside the code that waits, which may handle it
-                stack.parent = getcurrent()
+                stack.parent = _greenlet.getcurrent()
                 found = stack.throw(error)
             else:
-                stack.parent = getcurrent()
+                stack.parent = _greenlet.getcurrent()
                 found = stack.switch(answer)
             if not isinstance(found, _Request):
                 return found
@@ -57,7 +56,13 @@ class Suspended:
 
 def begin(work: Callable[..., Any], *args: Any) -> Any:
     """Call a function that may wait: returns its value, or a `Suspended` if it waits."""
-    stack = _Stack(work)
+    global _greenlet  # noqa: PLW0603 - a late import
+    if _greenlet is None:
+        import greenlet  # type: ignore[import-untyped]  # the package has no types
+
+        _greenlet = greenlet
+    stack = _greenlet.greenlet(work)
+    setattr(stack, _MARK, True)
     found = stack.switch(*args)
     return Suspended(stack, found.awaitable) if isinstance(found, _Request) else found
 
@@ -70,11 +75,9 @@ async def run(work: Callable[..., Any], *args: Any) -> Any:
 
 def may_wait() -> bool:
     """Whether the caller runs below `begin`, so that `wait_for` is possible."""
-    return isinstance(getcurrent(), _Stack)
+    return _greenlet is not None and hasattr(_greenlet.getcurrent(), _MARK)
 
 
 def wait_for(awaitable: Awaitable[Any]) -> Any:
     """The result of the awaitable. Only below `begin`; see `may_wait`."""
-    parent = getcurrent().parent
-    assert parent is not None
-    return parent.switch(_Request(awaitable))
+    return _greenlet.getcurrent().parent.switch(_Request(awaitable))

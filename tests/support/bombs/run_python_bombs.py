@@ -8,8 +8,8 @@ import signal
 import sys
 
 from holdfast.errors import ExpressionError
-from tests.unit.expressions.bombs.bombs_python import EXPRESSIONS, SCRIPTS
-from tests.unit.expressions.bombs.values import values
+from tests.support.bombs.bombs_python import EXPRESSIONS, SCRIPTS
+from tests.support.bombs.values import values
 from tests.unit.expressions.conftest import Place
 
 CPU_SECONDS = 5.0

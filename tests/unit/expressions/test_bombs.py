@@ -21,8 +21,8 @@ from holdfast.expressions.javascript import JavaScriptEvaluator
 from holdfast.expressions.javascript.engine import JsLimits
 from holdfast.expressions.liquid import LiquidEvaluator
 from holdfast.ports import ExpressionEvaluator
-from tests.unit.expressions.bombs import bombs_javascript, bombs_liquid, bombs_python
-from tests.unit.expressions.bombs.values import values
+from tests.support.bombs import bombs_javascript, bombs_liquid, bombs_python
+from tests.support.bombs.values import values
 from tests.unit.expressions.conftest import Place
 
 SHORT = timedelta(milliseconds=40)
@@ -84,7 +84,7 @@ async def test_liquid(children: Children) -> None:
 
 
 def test_python(root: Path) -> None:
-    program = [sys.executable, "-m", "tests.unit.expressions.bombs.run_python_bombs"]
+    program = [sys.executable, "-m", "tests.support.bombs.run_python_bombs"]
     done = subprocess.run(program, cwd=root, capture_output=True, text=True, check=False)
     ended = [json.loads(line) for line in done.stdout.splitlines()]
     every = [*bombs_python.EXPRESSIONS, *bombs_python.SCRIPTS]
