@@ -9,6 +9,7 @@ thread.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextvars import copy_context
 from typing import Any
 
 __all__ = ["Suspended", "begin", "may_wait", "run", "wait_for"]
@@ -55,13 +56,15 @@ class Suspended:
 
 
 def begin(work: Callable[..., Any], *args: Any) -> Any:
-    """Call a function that may wait: returns its value, or a `Suspended` if it waits."""
+    """Call a function that may wait: returns its value, or a `Suspended` if it waits. It sees the context variables of its
+    caller; values that it sets stay its own."""
     global _greenlet  # noqa: PLW0603 - a late import
     if _greenlet is None:
         import greenlet  # type: ignore[import-untyped]  # the package has no types
 
         _greenlet = greenlet
     stack = _greenlet.greenlet(work)
+    stack.gr_context = copy_context()
     setattr(stack, _MARK, True)
     found = stack.switch(*args)
     return Suspended(stack, found.awaitable) if isinstance(found, _Request) else found

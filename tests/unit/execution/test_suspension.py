@@ -94,6 +94,17 @@ async def test_context_variables_do_not_leak_while_the_code_waits() -> None:
     assert NAME.get() == "outside"
 
 
+async def test_the_code_sees_the_context_variables_of_its_caller() -> None:
+    NAME.set("caller")
+
+    def work() -> tuple[str, str]:
+        before = NAME.get()
+        wait_for(later(None))
+        return before, NAME.get()
+
+    assert await suspension.run(work) == ("caller", "caller")
+
+
 async def test_many_wait_side_by_side() -> None:
     def work(number: int) -> int:
         return sum(int(wait_for(later(number))) for _ in range(10))

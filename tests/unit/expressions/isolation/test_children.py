@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -156,5 +157,5 @@ def test_a_child_has_no_environment_of_its_parent(pool: Children, monkeypatch: p
     monkeypatch.setenv("HOLDFAST_ADMIN_PASSWORD", "secret")
     pool.ask(program(b"1"))
     assert pool._zygote is not None
-    with open(f"/proc/{pool._zygote._process.pid}/environ", "rb") as file:
-        assert b"HOLDFAST" not in file.read()
+    environment = Path(f"/proc/{pool._zygote._process.pid}/environ").read_bytes()
+    assert b"HOLDFAST" not in environment
