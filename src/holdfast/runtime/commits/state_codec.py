@@ -47,11 +47,17 @@ def decode_state(
     services: Services,
     values: Mapping[str, bytes],
     heap: HeapBook | None = None,
+    *,
+    whole: bool = True,
 ) -> LiveInstance:
     """`plan` is the plan of the content that the row pins; `values` are the large values that the state refers to. With
-    `heap`, the large variables that are in memory, the pages of these variables may be missing."""
+    `heap`, the large variables that are in memory, the pages of these variables may be missing. Unless `whole`, branches
+    of wide containers sleep until they are used."""
     known = values if heap is None else {**values, **heap.fresh}
-    return read_instance(unpack_state(data, known), plan, now, services, heap=heap)
+    live = read_instance(unpack_state(data, known), plan, now, services, heap=heap)
+    if whole and live.asleep is not None:
+        live.asleep.wake_all()
+    return live
 
 
 # -- journal -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from holdfast.errors import InstanceAtRest
+from holdfast.execution.branches.branch_reader import stored_bookmarks
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow, correlation_key, wake_key
 from holdfast.model.values import TypeRegistry, decode
@@ -126,7 +127,9 @@ class BookmarkMatcher:
         return None if row is None or is_split(row.state) else _fitting(found, row, {}, declined)
 
     async def _in_instance(self, key: InstanceKey, found: Stimulus, declined: Collection[Place]) -> BookmarkRow | None:
-        row, large = await self._cache.state(key, pages=False)  # bookmarks are not in pages
+        row, large = await self._cache.state(key, pages=False)
+        if unpack_state(row.state, large).branches:  # only bookmarks of sleeping branches are in pages
+            row, large = await self._cache.state(key)
         if row.finished is not None:
             raise InstanceAtRest(key.id, row.status, remedy="It does not read events any more.")
         self._cache.keep_read(key, row)
@@ -141,7 +144,7 @@ def _fitting(
     if correlation_key(found.correlation_id) not in (0, mine):
         return None
     keys = wake_keys(found)
-    for mark in unpack_state(row.state, large).bookmarks:
+    for mark in stored_bookmarks(unpack_state(row.state, large)):
         seq = int(mark.id[1:])
         if mark.name != found.type or mark.kind not in STORED_KINDS or (row.id, seq) in declined:
             continue

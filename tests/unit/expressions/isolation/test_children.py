@@ -14,6 +14,7 @@ import pytest
 from holdfast.execution import suspension
 from holdfast.expressions.isolation import children as module
 from holdfast.expressions.isolation.children import Children
+from holdfast.expressions.isolation.connection import Connection
 from holdfast.expressions.isolation.requests import Answer, CheckLiquid, RunJavaScript, Verdict
 
 AROUND = b"(function (given, source, tools) { return String(eval(source)); })"
@@ -128,7 +129,7 @@ async def test_one_turn_of_the_loop_is_blocked_for_a_limited_time(
     pool: Children, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allowed: list[float] = []
-    monkeypatch.setattr(module.Connection, "wait", lambda self, seconds: allowed.append(seconds))
+    monkeypatch.setattr(Connection, "wait", lambda self, seconds: allowed.append(seconds))
     pool._turn_left = 0.0
 
     async def answered(connection: Any, seconds: float) -> None:
