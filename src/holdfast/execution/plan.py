@@ -210,6 +210,7 @@ class Plan:
         "slot",
         "transient_shapes",
         "types",
+        "waits",
     )
 
     def __init__(self, definition: Definition, content_hash: str, types: TypeRegistry) -> None:
@@ -237,6 +238,8 @@ class Plan:
         self.transient_shapes = False
         self.records_outputs = False
         """Some expression reads outputs of other activities, so they are stored in the state."""
+        self.waits = False
+        """Some expression may suspend the segment (`suspension`)."""
         self.flowchart_mode = "counter"
         self.around: tuple[MiddlewarePlacement, ...] = ()
         """Middleware around each segment, outermost first."""
