@@ -147,7 +147,7 @@ async def test_a_cancel_undoes_a_charge_that_succeeds_after_it(cluster: Any, nod
     ended = await at_rest(nodes["other"], identity)
 
     assert (ended.status, ended.incidents) == (Status.CANCELED, [])
-    assert [entry for entry in bank.log[1:]] == UNDONE[how]
+    assert bank.log[1:] == UNDONE[how]
     (end,) = [item.data for item in await nodes["idle"].journal(identity) if item.event is JournalEvent.EFFECT_ENDED]
     assert (end["ended"] == "finished") is (how == "ok")
     await cluster.check(nodes["idle"], identity)

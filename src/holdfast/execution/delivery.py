@@ -15,7 +15,7 @@ from holdfast.errors import (
     PayloadRefused,
     UnknownValueType,
 )
-from holdfast.execution import cancellation, faults, interruption, operator_actions, unfinished
+from holdfast.execution import cancellation, faults, interruption, operator_actions
 from holdfast.execution.activation import Activation
 from holdfast.execution.effect_failure import RemoteError
 from holdfast.execution.live import LiveInstance
@@ -265,7 +265,7 @@ def _end_unfinished(live: LiveInstance, activation: Activation, result: EffectRe
     """Apply the result of the last effect of an unfinished Compensable. If that does not complete it, it is canceled."""
     known = live.compensations
     if not isinstance(result, EffectFailure):
-        live.finishing = unfinished.compensable_of(live, activation)
+        live.finishing = cancellation.compensable_of(live, activation)
         try:
             finish = activation.node.hooks.result
             assert finish is not None

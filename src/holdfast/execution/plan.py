@@ -101,7 +101,7 @@ class Hooks:
         """Called when this activation is canceled. Not None: its children run to their end (`finally`, compensations), and
         the returned work follows them."""
         self.undoable = False
-        """Canceled while its last effect runs, it waits for the end of that effect (`unfinished.py`)."""
+        """Canceled while its last effect runs, it waits for the end of that effect (`cancellation.py`)."""
         self.all_finished: Callable[[LiveInstance, Activation], None] | None = None
         """No Compensable is unfinished any more."""
         self.borrowed: Done | None = None

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import port
-from holdfast.execution import unfinished
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.cancellation import complete_unfinished, has_unfinished
 from holdfast.execution.live import Compensation, LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
 from holdfast.model.instance import JournalEvent
@@ -42,7 +42,7 @@ class Compensable(Activity, pure=True, container=True, category="Control flow", 
             if undo is not None:
                 live.compensations = (*live.compensations, Compensation(owner.id, key, undo, owner.scope))
             if live.finishing is owner:
-                unfinished.complete(live, owner)
+                complete_unfinished(live, owner)
             else:
                 live.complete(owner)
 
@@ -85,7 +85,7 @@ class Compensate(Activity, pure=True, category="Control flow", icon="undo"):
             return record
 
         def undo_next(live: LiveInstance, activation: Activation) -> None:
-            if unfinished.exist(live):
+            if has_unfinished(live):
                 return  # `all_finished` continues.
             record = take_next(live, activation)
             if record is None:
