@@ -10,7 +10,8 @@ Programs run in child processes (`isolation`): the engine cannot stop native cal
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +22,8 @@ from holdfast.expressions.isolation.requests import Answer, CheckJavaScript, Run
 from holdfast.expressions.javascript.engine import JsEngine, JsLimitReached, JsLimits, JsThrown, is_limit
 from holdfast.expressions.javascript.outputs import recorded_output
 from holdfast.expressions.javascript.prelude import around
-from holdfast.expressions.javascript.references import References, Slot, references_of
+from holdfast.expressions.javascript.references import References, Slot, references_of, slot_of
+from holdfast.expressions.javascript.simple import Unsure, simple_expression
 from holdfast.expressions.plain_values import from_js, to_js
 from holdfast.model.scope import Names, Scope, facts_of, find, find_input, typed
 from holdfast.ports import CompiledExpression, CompiledScript, ScriptResult
@@ -54,8 +56,23 @@ class JavaScriptEvaluator:
         return self._isolation.ask(request)
 
     def compile(self, source: Any, names: Names) -> CompiledExpression:
+        simple = simple_expression(source, partial(_reader, names)) if isinstance(source, str) else None
+        if simple is not None:
+            return self._simple(simple, source, names)
         script = self._prepared(source, names, is_script=False)
         return CompiledExpression(lambda scope: script.run(scope).value, script.reads(), waits=True)
+
+    def _simple(self, simple: Callable[[Scope], Any], source: str, names: Names) -> CompiledExpression:
+        """Evaluated here. Cases that need the engine are evaluated by it; the text is known to be JavaScript."""
+        script = _Script(self, source, source, references_of(source, names, is_script=False))
+
+        def evaluate(scope: Scope) -> Any:
+            try:
+                return simple(scope)
+            except Unsure:
+                return script.run(scope).value
+
+        return CompiledExpression(evaluate, script.reads(), waits=True)
 
     def compile_script(self, source: str, names: Names) -> CompiledScript:
         return CompiledScript(self._prepared(source, names, is_script=True).run, waits=True)
@@ -237,6 +254,11 @@ class _Script:
         if place is None:
             raise LookupError(f"there is no variable '{name}' to set; declare it on the workflow or a container")
         return place
+
+
+def _reader(names: Names, kind: str, name: str) -> Callable[[Scope], Any] | None:
+    slot = slot_of(kind, name, names)
+    return None if slot is None else partial(_read, slot=slot)
 
 
 def _read(scope: Scope, slot: Slot) -> Any:
