@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -42,7 +41,8 @@ async def _idle_minute(url: str, tenants: list[str], statements: Statements) -> 
 async def _pulses(statements: Statements, count: int) -> None:
     before = _pulse_count(statements)
     while _pulse_count(statements) < before + count:
-        await asyncio.sleep(1)  # A second of the fast loop.
+        statements.added.clear()
+        await statements.added.wait()
 
 
 def _pulse_count(statements: Statements) -> int:
