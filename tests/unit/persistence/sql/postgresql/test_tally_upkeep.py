@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from holdfast.model.listing import HOURS_KEPT
@@ -31,7 +29,7 @@ async def tallies(connection: Connection, rows: list[tuple[int, int, int]]) -> i
 
 
 async def stored(connection: Connection, hour: int) -> set[tuple[int, int, int]]:
-    rows: list[Any] = await connection.fetch("select hour, shard, value from hf_tally")
+    rows = await connection.fetch("select hour, shard, value from hf_tally")
     return {(-1 if at == -1 else hour - at, shard, value) for at, shard, value in rows}
 
 
