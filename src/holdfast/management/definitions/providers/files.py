@@ -72,6 +72,7 @@ class FileProvider:
         await self._before.load()
         documents: dict[Path, Mapping[str, Any]] = {}
         problems: dict[Path, HoldfastError] = {}
+        known = set(self._ids.values())
         for number, path in enumerate(self._files()):
             if number % PAUSE_EVERY == 0:
                 await asyncio.sleep(0)
@@ -80,10 +81,11 @@ class FileProvider:
                 data = _read(path)
                 self._sources[path] = source_hash(data)
                 unchanged = self._before.unchanged(self._sources[path])
-                if unchanged is None or unchanged.definition_id in self._ids.values():
+                if unchanged is None or unchanged.definition_id in known:
                     documents[path] = document_of(path, data)
                 else:
                     self._ids[path] = unchanged.definition_id
+                    known.add(unchanged.definition_id)
                     self._contents[path] = unchanged.content
                     self._seen[path] = _stamp(path)
             except DefinitionError as error:
