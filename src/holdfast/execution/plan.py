@@ -46,6 +46,7 @@ class Hooks:
     """Hooks of a node besides its operation; each may be None."""
 
     __slots__ = (
+        "asleep",
         "borrowed",
         "carry",
         "children",
@@ -64,6 +65,7 @@ class Hooks:
         "schedule",
         "stop",
         "unbroken",
+        "woken",
     )
 
     def __init__(self) -> None:
@@ -107,6 +109,10 @@ class Hooks:
         self.dump: Callable[[Any, TypeRegistry], Any] | None = None
         """Data as JSON. Items of a list may be lazy values."""
         self.load: Callable[[Any, Activation, TypeRegistry], Any] | None = None
+        self.asleep: Callable[[Activation, Activation], Any] | None = None
+        """Data from which `woken` rebuilds the scope of a kid of this activation, or None if that is not possible."""
+        self.woken: Callable[[Activation, Any], Scope] | None = None
+        """The scope of a kid of this activation, from the data that `asleep` gave."""
 
 
 class Node:
@@ -186,6 +192,7 @@ class Plan:
         "definition",
         "ends_instance",
         "flowchart_mode",
+        "frames",
         "journal_rules",
         "keys",
         "nodes",
@@ -207,6 +214,8 @@ class Plan:
         self.by_key: dict[str, Node] = {}
         self.keys: dict[int, str | None] = {-1: None}
         """Keys by position; -1 is the instance itself."""
+        self.frames: Any = None
+        """Frames of compiled functions; computed on first use (`state_writer.frames_of`)."""
         self.packed_keys: Any = None
         """Keys in the form of stored journals; computed on first use."""
         self.parts: dict[str, str] = {}

@@ -118,7 +118,7 @@ HOURS_KEPT = timedelta(days=100)
 
 
 def folded(text: str) -> str:
-    """Normalised text for searches, equal in every database: ASCII letters in lower case, other characters unchanged."""
+    """Normalized text for searches, equal in every database: ASCII letters in lower case, other characters unchanged."""
     return text.translate(_FOLD)
 
 

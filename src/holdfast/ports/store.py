@@ -43,7 +43,7 @@ from holdfast.ports.mail_store import InboxStore, OutboxStore
 
 
 class TransientErrors(Protocol):
-    """Classifies errors that a retry may resolve: deadlock, serialisation failure, lost connection, failover.
+    """Classifies errors that a retry may resolve: deadlock, serialization failure, lost connection, failover.
 
     Each store has one for its driver; users can add more. The store retries its own calls on transient errors. Activities
     with a retry policy that names no errors retry on them too.
@@ -85,6 +85,8 @@ class Loaded(Struct, frozen=True, kw_only=True):
     epoch: int
     instances: Mapping[InstanceKey, InstanceRow]
     """The requested instances that exist."""
+    mail: Sequence[bool] = ()
+    """Whether mail of each requested address is stored, as `has_mail` says."""
 
 
 class Matches(Struct, frozen=True, kw_only=True):
@@ -96,7 +98,8 @@ class Matches(Struct, frozen=True, kw_only=True):
 class ReadStore(Protocol):
     """Reads by key. A read sees every commit that this process completed before the call."""
 
-    async def load(self, keys: Sequence[InstanceKey]) -> Loaded: ...
+    async def load(self, keys: Sequence[InstanceKey], addresses: Sequence[int] = ()) -> Loaded:
+        """Instances by key. `addresses`, if given, has one address per key: an event for an instance needs both answers."""
 
     async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
         """Bookmarks by key. Must be fast with a million bookmarks that share a key and differ in correlation."""
@@ -365,4 +368,5 @@ class Store(
 
 StoreFactory = Callable[..., Store]
 """Creates a store from its address without opening it. Called with the address and the keyword arguments `codec` (a `Codec`
-or None) and `retry` (a `RetryPolicy`) from the settings. Accept `**options` if your store uses neither."""
+or None) and `retry` (a `RetryPolicy`) from the settings, and `connections` (an int) if the setting `store_connections` is set.
+Accept `**options` if your store uses none of them."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from holdfast.model.catalog import TriggerRow
 from holdfast.model.stored import FIRST, BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow
 from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE
+from holdfast.persistence.sql.postgresql.inbox_lookup import has_mail
 from holdfast.persistence.sql.postgresql.query_batch import QueryBatcher
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.script import Rows, grouped
@@ -23,7 +24,9 @@ _INSTANCE = ", ".join("i." + name for name in INSTANCE.names)
 _LOAD = f"""select e.value, i.* from {_EPOCH} left join (
     select {_INSTANCE} from unnest($1::text[], $2::text[]) k(tenant, id) join hf_instance i
     on i.tenant = k.tenant and i.id = k.id) i on true"""
-
+_LOAD_WITH_MAIL = f"""select e.value, {has_mail("k")}, {_INSTANCE}
+    from {_EPOCH} cross join unnest($1::text[], $2::text[], $3::int8[]) with ordinality k(tenant, id, address, number)
+    left join hf_instance i on i.tenant = k.tenant and i.id = k.id order by k.number"""
 
 _TRIGGERS = f"""select {", ".join("t." + name for name in TRIGGER.names)}
     from unnest($1::text[], $2::int8[]) k(tenant, wake_key)
@@ -62,12 +65,21 @@ class Lookups:
         self._fetch = fetch
         self._codec = codec
         self.instances = QueryBatcher(self._load, limit)
+        self.instances_with_mail = QueryBatcher(self._load_with_mail, limit)
         self.bookmarks = QueryBatcher(self._find, limit)
         self.triggers = QueryBatcher(self._find_triggers, limit)
 
     async def close(self) -> None:
-        for each in (self.instances, self.bookmarks, self.triggers):
+        for each in (self.instances, self.instances_with_mail, self.bookmarks, self.triggers):
             await each.close()
+
+    async def _load_with_mail(
+        self, asked: Sequence[tuple[InstanceKey, int]]
+    ) -> list[tuple[int, bool, InstanceRow | None]]:
+        tenants, names = [key.tenant for key, _ in asked], [key.id for key, _ in asked]
+        rows = await self._fetch(_LOAD_WITH_MAIL, tenants, names, [address for _, address in asked])
+        decode, codec = INSTANCE.decode, self._codec
+        return [(row[0], row[1], None if row[2] is None else decode(row[2:], codec)) for row in rows]
 
     async def _load(self, keys: Sequence[InstanceKey]) -> list[tuple[int, InstanceRow | None]]:
         distinct = list(dict.fromkeys(keys))
@@ -103,9 +115,13 @@ class PostgresReads(SqlReads):
     @abstractmethod
     def _lookups(self) -> Lookups: ...
 
-    async def load(self, keys: Sequence[InstanceKey]) -> Loaded:
+    async def load(self, keys: Sequence[InstanceKey], addresses: Sequence[int] = ()) -> Loaded:
         if not keys:
             return Loaded(epoch=await self._read(self._epoch()), instances={})
+        if addresses:
+            both = await self._lookups.instances_with_mail.submit(list(zip(keys, addresses, strict=True)))
+            rows = {key: row for key, (_, _, row) in zip(keys, both, strict=True) if row is not None}
+            return Loaded(epoch=both[0][0], instances=rows, mail=[there for _, there, _ in both])
         answers = await self._lookups.instances.submit(keys)
         found = {key: row for key, (_, row) in zip(keys, answers, strict=True) if row is not None}
         return Loaded(epoch=answers[0][0], instances=found)
