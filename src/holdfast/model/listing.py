@@ -114,6 +114,8 @@ class HourCount(Struct, frozen=True, kw_only=True):
 
 
 SEARCH_MAX = 1_000
+HOURS_KEPT = timedelta(days=100)
+"""Age after which stores may delete counts by hour."""
 
 
 def folded(text: str) -> str:

@@ -274,7 +274,7 @@ class SearchStore(Protocol):
 
     async def count_by_hour(self, tenant: str, since: datetime) -> Sequence[HourCount]:
         """Instances that started and ended since then, in order of hours, without system instances. The first hour is
-        complete. A store may count instances that were deleted since."""
+        complete. A store may count instances that were deleted since, and may forget hours after `HOURS_KEPT`."""
 
 
 class UpkeepStore(Protocol):
