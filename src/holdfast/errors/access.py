@@ -32,6 +32,14 @@ class TooManyAttempts(AccessError):
         super().__init__(f"Too many failed attempts. Try again in {max(1, round(wait.total_seconds()))} s.")
 
 
+class SignInBusy(TooManyAttempts):
+    """Too many passwords wait to be verified."""
+
+    def __init__(self, wait: timedelta) -> None:
+        super().__init__(wait)
+        self.args = (f"Too many sign-ins at a time. Try again in {max(1, round(wait.total_seconds()))} s.",)
+
+
 class AccountNotFound(AccessError):
     """No user, role or API key of that name."""
 

@@ -228,7 +228,8 @@ def end_finalizer(live: LiveInstance, part: Activation) -> None:
 
 
 def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> bool:
-    """Cancel the instance: its effects end, then `finally` parts and compensations run, unless `finalize` is false.
+    """Cancel the instance: its effects end, then `finally` parts and compensations run, unless `finalize` is false. Its
+    incidents are resolved, since nothing of them can be retried; failures of finalizers raise new ones.
 
     False if there is nothing to do because it is being canceled already.
     """
@@ -236,6 +237,7 @@ def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> bool:
         return False
     live.stopping = cause
     live.fault_pending = False
+    live.incidents = []
     begun = _adopt(live, [live.root, *live.root.descendants()]) if finalize else []
     doomed = [item for item in [live.root, *live.root.descendants()] if item.status not in (COMPLETED, CANCELED)]
     finalizers = begun + _finalizers(doomed) if finalize else []

@@ -21,7 +21,7 @@ from holdfast.execution.effect_failure import RemoteError
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import REJECTED, Plan
 from holdfast.execution.properties import check_properties
-from holdfast.execution.record import PROCESS_DIED, EffectFailure, Record
+from holdfast.execution.record import PROCESS_DIED, EffectFailure, EffectResult, Returned
 from holdfast.model import values
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
@@ -213,7 +213,7 @@ def _burn(live: LiveInstance, activation: Activation, bookmark: Bookmark) -> Non
 # -- effects -----------------------------------------------------------------------------------------------------------
 
 
-def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: Record | EffectFailure) -> bool:
+def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: EffectResult) -> bool:
     """Apply a result. False if the result is stale (no such effect, or another attempt): it is journaled and dropped."""
     if execution_id in live.ending:
         return _end_effect(live, execution_id, attempt, result)
@@ -233,13 +233,13 @@ def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: R
     try:
         finish = activation.node.hooks.result
         assert finish is not None
-        finish(live, activation, result)
+        finish(live, activation, result.record() if isinstance(result, Returned) else result)
     except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
         faults.fault(live, activation, error)
     return True
 
 
-def _end_effect(live: LiveInstance, execution_id: int, attempt: int, result: Record | EffectFailure) -> bool:
+def _end_effect(live: LiveInstance, execution_id: int, attempt: int, result: EffectResult) -> bool:
     """Journal the end of a canceled effect. Its result is dropped. Finalizers start after the last one."""
     request = live.ending[execution_id]
     if request.attempt != attempt:

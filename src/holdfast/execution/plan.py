@@ -46,6 +46,7 @@ class Hooks:
     """Hooks of a node besides its operation; each may be None."""
 
     __slots__ = (
+        "asleep",
         "borrowed",
         "carry",
         "children",
@@ -64,6 +65,7 @@ class Hooks:
         "schedule",
         "stop",
         "unbroken",
+        "woken",
     )
 
     def __init__(self) -> None:
@@ -107,6 +109,10 @@ class Hooks:
         self.dump: Callable[[Any, TypeRegistry], Any] | None = None
         """Data as JSON. Items of a list may be lazy values."""
         self.load: Callable[[Any, Activation, TypeRegistry], Any] | None = None
+        self.asleep: Callable[[Activation, Activation], Any] | None = None
+        """Data from which `woken` rebuilds the scope of a kid of this activation, or None if that is not possible."""
+        self.woken: Callable[[Activation, Any], Scope] | None = None
+        """The scope of a kid of this activation, from the data that `asleep` gave."""
 
 
 class Node:

@@ -116,7 +116,7 @@ SEARCH_MAX = 1_000
 
 
 def folded(text: str) -> str:
-    """Normalised text for searches, equal in every database: ASCII letters in lower case, other characters unchanged."""
+    """Normalized text for searches, equal in every database: ASCII letters in lower case, other characters unchanged."""
     return text.translate(_FOLD)
 
 

@@ -1,4 +1,4 @@
-"""Port of authentication and authorisation: identifies the principal of a request and applies endpoint policies."""
+"""Port of authentication and authorization: identifies the principal of a request and applies endpoint policies."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ from holdfast.ports.mail_store import InboxStore, OutboxStore
 
 
 class TransientErrors(Protocol):
-    """Classifies errors that a retry may resolve: deadlock, serialisation failure, lost connection, failover.
+    """Classifies errors that a retry may resolve: deadlock, serialization failure, lost connection, failover.
 
     Each store has one for its driver; users can add more. The store retries its own calls on transient errors. Activities
     with a retry policy that names no errors retry on them too.
@@ -370,4 +370,5 @@ class Store(
 
 StoreFactory = Callable[..., Store]
 """Creates a store from its address without opening it. Called with the address and the keyword arguments `codec` (a `Codec`
-or None) and `retry` (a `RetryPolicy`) from the settings. Accept `**options` if your store uses neither."""
+or None) and `retry` (a `RetryPolicy`) from the settings, and `connections` (an int) if the setting `store_connections` is set.
+Accept `**options` if your store uses none of them."""

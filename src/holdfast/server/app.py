@@ -18,6 +18,7 @@ from holdfast import __version__
 from holdfast.engine import Holdfast
 from holdfast.ports import Authenticator
 from holdfast.server import auth, health, http_workflows, metrics, problems, users
+from holdfast.server.admission import AdmittedRoute
 from holdfast.server.backend import Backend
 from holdfast.server.documentation import documentation_routes
 from holdfast.server.documented_answers import answers, operation_id
@@ -119,7 +120,7 @@ def make_api(backend: Backend) -> FastAPI:
 def _routes() -> tuple[BaseRoute, ...]:
     """Built once per process: routes do not depend on the application, and building them takes most of the time of
     `create_app`."""
-    made = APIRouter(generate_unique_id_function=operation_id)
+    made = APIRouter(generate_unique_id_function=operation_id, route_class=AdmittedRoute)
     for router in ROUTERS:
         add_routes(made, router, "/api", answers())
     for router in ACCOUNTS:

@@ -82,6 +82,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.TaskTaken: Answer(409, "task.taken"),
     errors.TaskClosed: Answer(409, "task.closed"),
     errors.TaskNotYours: Answer(403, "task.not_yours"),
+    errors.TaskNotResumable: Answer(403, "task.not_resumable"),
     errors.AnswerRefused: Answer(422, "task.answer_refused"),
     errors.ScheduleNotFound: Answer(404, "schedule.not_found"),
     # transport and store
@@ -115,6 +116,14 @@ class Refusal(Exception):
         self.headers = dict(headers or {})
         self.findings = tuple(findings)
         super().__init__(detail)
+
+
+class BodyRefused(HTTPException):
+    """A refusal while a body is read: the only kind of error that FastAPI passes on from there."""
+
+    def __init__(self, status: int, code: str, detail: str) -> None:
+        self.code = code
+        super().__init__(status, detail)
 
 
 def not_found(what: str, name: str) -> Refusal:
@@ -205,7 +214,7 @@ async def _framework(request: Request, error: Exception) -> Response:
     codes = {404: "route.not_found", 405: "method.not_allowed", 413: "body.too_large", 400: "request.malformed"}
     return problem(
         error.status_code,
-        codes.get(error.status_code, "refused"),
+        error.code if isinstance(error, BodyRefused) else codes.get(error.status_code, "refused"),
         str(error.detail),
         path=request.url.path,
         headers=error.headers,

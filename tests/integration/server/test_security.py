@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -193,6 +194,32 @@ async def test_a_task_is_not_answered_by_an_event(house: House, how: str) -> Non
 
     assert "instances:write" in refused["detail"]
     assert (await house.api.get(f"/api/tasks/{task['id']}", headers=house.admin))["state"] == "open"
+
+
+async def test_an_operator_passes_no_task_of_others_by_any_route(house: House) -> None:
+    api, admin = house.api, house.admin
+    name = (await house.started("paying"))["instance_id"]
+    (task,) = (await api.get("/api/tasks", headers=admin))["items"]
+    (mark,) = (await api.get(f"/api/bookmarks?instance_id={name}", headers=admin))["items"]
+    operator = await house.key("operator")
+
+    assert mark["resume_url"] is None
+    link = urlsplit(str(api.app.backend.resume_url(name, mark["id"])))
+    tries: list[tuple[str, Any, dict[str, str]]] = [
+        (f"/api/tasks/{task['id']}/complete", {"answer": True}, operator),
+        (f"/api/tasks/{task['id']}/claim", None, operator),
+        (f"/api/instances/{name}/resume", {"payload": True}, operator),
+        (f"/api/instances/{name}/resume", {"bookmark_id": mark["id"], "payload": True}, operator),
+        (f"/api/instances/{name}/resume", {"payload": True}, {**operator, "Idempotency-Key": "k"}),
+        (f"/api/instances/{name}/skip", {"activity_id": task["activity_id"]}, operator),
+        ("/api/stimuli", {"type": "HumanTask", "payload": {"task_id": task["id"]}, "instance_id": name}, operator),
+        (f"{link.path}?{link.query}", True, {}),
+    ]
+    for path, body, headers in tries:
+        refused = await api.post(path, body, headers=headers, expect=403)
+        assert refused["code"].startswith("task.not_"), path
+    assert (await api.get(f"/api/tasks/{task['id']}", headers=admin))["state"] == "open"
+    await api.post(f"/api/instances/{name}/resume", {"payload": True}, headers=admin)
 
 
 # -- accounts ----------------------------------------------------------------------------------------------------------

@@ -234,7 +234,8 @@ class Definitions:
             refuse(await check_endpoints(self._runtime, definition, rows), definition)
             saved = await self._save(replace(label, published=True), content, rows)
         await self._schedule(definition)
-        telemetry.emit("definition.published", definition_id=label.definition_id, version=label.version)
+        names = {"tenant": self._runtime.tenant, "definition_id": label.definition_id}
+        telemetry.emit("definition.published", **names, version=label.version)
         return Published(
             version=saved,
             triggers=sum(row.type != AWAITED for row in rows),
@@ -270,7 +271,7 @@ class Definitions:
         runtime.plans.current.changed()
         await self._schedule(None, definition_id)
         if retracted:
-            telemetry.emit("definition.retracted", definition_id=definition_id)
+            telemetry.emit("definition.retracted", tenant=runtime.tenant, definition_id=definition_id)
         return retracted
 
     async def revert(self, definition_id: str, version: int) -> DefinitionVersion:
@@ -295,7 +296,7 @@ class Definitions:
         runtime.plans.current.changed()
         if label.published:
             await self._schedule(None, definition_id)
-        telemetry.emit("definition.deleted", definition_id=definition_id, version=version)
+        telemetry.emit("definition.deleted", tenant=runtime.tenant, definition_id=definition_id, version=version)
         return deleted
 
     async def duplicate(self, definition_id: str, new_id: str, name: str | None = None) -> DefinitionVersion:

@@ -26,7 +26,7 @@ class SqlWork(SqlStoreBase):
         return await self._write(lambda: self._enqueue(rows), of_rows(rows))
 
     def work_statements(self, row: WorkRow) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """Statements that insert a row in the caller's own transaction. They send no NOTIFY, which would serialise the commits
+        """Statements that insert a row in the caller's own transaction. They send no NOTIFY, which would serialize the commits
         of all callers (rule M9)."""
         places = ", ".join(f":{name}" for name in WORK.names)
         values = dict(zip(WORK.names, WORK.encode(row, self._codec), strict=True))

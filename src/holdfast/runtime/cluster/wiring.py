@@ -263,7 +263,7 @@ class Components:
         self.conflicts.submit = self.lanes.submit
         self.running.on_end = self.steps.effect_ended
         self.running.on_canceled_elsewhere = self.reaper.end_canceled
-        self.reaper.resend = self.steps.resend
+        self.reaper.resend, self.reaper.may_lack_ticket = self.steps.resend, self.steps.may_lack_ticket
         self.router.take, self.router.take_own = self.poller.take, self.poller.take_own
         self.alterations.take_own = self.poller.take_own
         self.poller.take_one_in_quarantine = self.quarantine.take_one

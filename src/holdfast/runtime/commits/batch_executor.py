@@ -141,12 +141,14 @@ class BatchExecutor:
         """Large variables in memory. With snapshots each commit needs all pages, so they are always loaded."""
         return None if self._runner.snapshots else self._cache.take_heap(key, version)
 
-    def _keep_heap(self, burst: Burst, heap: HeapBook, row: InstanceRow) -> None:
-        """Keep large variables for the next burst, unless the answer of a job refers to them."""
+    def _keep_heap(self, burst: Burst, heap: HeapBook, row: InstanceRow) -> bool:
+        """Keep large variables for the next burst, unless the answer of a job refers to them. True if they are kept."""
         is_shared = any(heap.blocks) and any(job.answer is not None for job in burst.applied)
-        if heap.tracks and not is_shared:
-            heap.replace_touched()
-            self._cache.keep_heap(burst.key, row.version, heap)
+        if not heap.tracks or is_shared:
+            return False
+        heap.replace_touched()
+        self._cache.keep_heap(burst.key, row.version, heap)
+        return True
 
     # -- commit --------------------------------------------------------------------------------------------------------
 
@@ -172,7 +174,7 @@ class BatchExecutor:
         if burst.unsure or len(burst.jobs) > len(burst.applied):
             left = (*burst.unsure, *burst.left)
         burst.jobs, burst.unsure = [], []
-        self._pace.ran(burst.key, burst.cost_ns)
+        self._pace.ran(burst.key, burst.cost_ns, len(burst.applied))
         if isinstance(outcome, Committed):
             self._publish(burst, commit)
         elif isinstance(outcome, Failed):
@@ -216,10 +218,12 @@ class BatchExecutor:
         """Work that a committed instance leaves for this node."""
         hooks, key = self.hooks, burst.key
         self._cache.keep(key, row)
-        if live.heap is not None and row.finished is None:
-            self._keep_heap(burst, live.heap, row)
-        if commit.values_added:
-            self._cache.keep_values(commit.values_added)
+        values = commit.values_added
+        if live.heap is not None and row.finished is None and self._keep_heap(burst, live.heap, row):
+            pages = live.heap.refs  # The next burst has their content in memory.
+            values = tuple([value for value in values if value.ref not in pages])
+        if values:
+            self._cache.keep_values(values)
         if commit.effects_added:
             hooks.send_steps(live, row, commit.effects_added)
         if commit.work_added:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from holdfast.execution.branches.waking_dict import awake
 from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import Bookmark, BookmarkKind
 from holdfast.model.stored import BookmarkRef, BookmarkRow, correlation_key
@@ -25,7 +26,8 @@ def bookmark_rows(
     tenant: str, live: LiveInstance, before: Baseline, consumed: Consumed, now: datetime, content: str
 ) -> dict[str, Any]:
     """The fields of the commit that have rows. A timer row that a job of the burst consumed is not dropped a second time."""
-    old, new = before.bookmarks, _NONE if live.status.at_rest else live.bookmarks
+    _wake_if_all_move(live, before)
+    old, new = before.bookmarks, _NONE if live.status.at_rest else awake(live.bookmarks)
     migrated = live.moved_to is not None  # Rows name activities and content, so all rows are written again.
     moved = migrated or live.correlation_id != before.correlation_id
     was, name = correlation_key(before.correlation_id), live.id
@@ -59,6 +61,15 @@ def bookmark_rows(
     ):
         rows["records"] = records
     return rows
+
+
+def _wake_if_all_move(live: LiveInstance, before: Baseline) -> None:
+    """Rows of sleeping bookmarks stay, unless all rows of the instance are written or deleted."""
+    if live.asleep is None:
+        return
+    moves = live.moved_to is not None or live.correlation_id != before.correlation_id
+    if moves or live.status.at_rest or before.at_rest:
+        live.asleep.wake_all()
 
 
 def _missing(of: dict[str, Bookmark], others: dict[str, Bookmark]) -> Iterable[str]:
@@ -97,7 +108,7 @@ def orphans(live: LiveInstance, before: Baseline, consumed: Consumed) -> list[st
     old, ended = before.bookmarks, frozenset(consumed.bookmarks)
     left = [
         child_of(old[key])
-        for key in _missing(old, live.bookmarks)
+        for key in _missing(old, awake(live.bookmarks))
         if old[key].kind is _CHILD and key not in ended and "child" in old[key].payload
     ]
     return left + live.orphans if live.orphans else left

@@ -75,6 +75,11 @@ class Burst(Struct):
     """False: a transient workflow that ended at once stores nothing."""
 
     @property
+    def is_cold(self) -> bool:
+        """Whether the burst reads pages that the next burst finds in memory."""
+        return bool(self.heap.fresh if self.heap is not None else self.values)
+
+    @property
     def left(self) -> list[Job]:
         """Jobs that the commit does not contain."""
         if len(self.jobs) == len(self.applied):
@@ -139,7 +144,7 @@ class BurstRunner:
                 burst.unsure += burst.jobs
                 burst.jobs = []
                 return False
-            begun = perf_counter_ns()
+            begun, is_cold = perf_counter_ns(), burst.is_cold
             try:
                 self._begin(burst)
             except HoldfastError as error:  # The state cannot be read: no job can be done.
@@ -151,7 +156,8 @@ class BurstRunner:
             read_ns = perf_counter_ns() - begun
             burst.cost_ns += read_ns
             try:
-                _apply_all(burst, self._limits.after(read_ns))
+                # The next burst finds the pages in memory, so a longer segment would not save reading them again.
+                _apply_all(burst, self._limits if is_cold else self._limits.after(read_ns))
             except Exception as error:  # noqa: BLE001 - a failed burst does not affect the others of its batch
                 _name_content(burst, error)
                 _take_out_failed(burst, error, fail)
@@ -169,7 +175,9 @@ class BurstRunner:
             assert burst.plan is not None
             heap, burst.heap = burst.heap, None
             burst.heap_taken = heap is not None
-            live = decode_state(burst.row.state, burst.plan, self._clock.now_ns, self._services, burst.values, heap)
+            live = decode_state(
+                burst.row.state, burst.plan, self._clock.now_ns, self._services, burst.values, heap, whole=False
+            )
             live.new_effects = []  # Open effects run already; only effects of this burst are new.
             burst.live, burst.before = live, baseline_of(live, burst.row)
         elif isinstance(first, StartJob):

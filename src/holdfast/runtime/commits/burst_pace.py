@@ -38,9 +38,9 @@ class Rest(Struct, frozen=True):
 class BurstPace(dict[InstanceKey, Rest]):
     """The instances that rest."""
 
-    def ran(self, key: InstanceKey, cost_ns: int) -> None:
-        """A burst of the instance took so long to read and write."""
-        if cost_ns <= _FREE_NS:
+    def ran(self, key: InstanceKey, cost_ns: int, jobs: int) -> None:
+        """A burst of the instance with this many jobs took so long to read and write."""
+        if cost_ns <= _FREE_NS or cost_ns <= jobs * _PER_JOB_NS:
             if self:
                 self.pop(key, None)
             return

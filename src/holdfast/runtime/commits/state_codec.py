@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from holdfast.execution.branches.branch_writer import may_sleep
 from holdfast.execution.heap import HeapBook, HeapPages, object_codec
 from holdfast.execution.journal import RawEntry
 from holdfast.execution.lazy_values import LazyValue
@@ -40,9 +41,9 @@ def encode_state(live: LiveInstance) -> Packed:
 
 
 def _pages(live: LiveInstance, *, whole: bool = False) -> HeapPages | None:
-    """Pages of large variables; None for most plans, which have no compiled functions."""
+    """Pages of large variables and sleeping branches; None for most instances, which have no compiled functions."""
     frames = frames_of(live.plan)
-    if live.heap is None and not frames.exist:
+    if live.heap is None and not frames.exist and not may_sleep(live):
         return None
     return HeapPages(live.heap, object_codec(live.plan.types, frames.references), whole=whole)
 
@@ -54,11 +55,17 @@ def decode_state(
     services: Services,
     values: Mapping[str, bytes],
     heap: HeapBook | None = None,
+    *,
+    whole: bool = True,
 ) -> LiveInstance:
     """`plan` is the plan of the content that the row pins; `values` are the large values that the state refers to. With
-    `heap`, the large variables that are in memory, the pages of these variables may be missing."""
+    `heap`, the large variables that are in memory, the pages of these variables may be missing. Unless `whole`, branches
+    of wide containers sleep until they are used."""
     known = values if heap is None else {**values, **heap.fresh}
-    return read_instance(unpack_state(data, known), plan, now, services, heap=heap)
+    live = read_instance(unpack_state(data, known), plan, now, services, heap=heap)
+    if whole and live.asleep is not None:
+        live.asleep.wake_all()
+    return live
 
 
 # -- journal -----------------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ class Driver:
         self.on_line = on_line
         self.lines = list(lines or ())
         self.children = dict(children or {})
-        self.effects = InstanceEffects(live, runner.pools, runner.around_effects, runner.cancel_grace)
+        self.effects = InstanceEffects(runner.tenant, live, runner.pools, runner.around_effects, runner.cancel_grace)
         self._canceled = asyncio.Event()
         self._finalize = True
         self._child: Driver | None = None
@@ -83,7 +83,7 @@ class Driver:
             await self.effects.cancel_all("canceled")
             raise
         if telemetry.listeners:
-            emit_status(self.live, names_of(self.live))
+            emit_status(self.live, names_of(self.runner.tenant, self.live))
         return RunResult(self.live, self.lines, self.children)
 
     def cancel(self, cause: str, *, finalize: bool = True) -> None:
@@ -150,8 +150,7 @@ class Driver:
         if telemetry.listeners:
             telemetry.emit(
                 "segment.committed",
-                instance_id=live.id,
-                definition_id=live.definition_id,
+                **names_of(self.runner.tenant, live),
                 activities=live.sequence,
             )
         if live.lines:

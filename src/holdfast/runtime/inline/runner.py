@@ -16,10 +16,12 @@ from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Limits
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark
+from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.ports import Clock, DefinitionSource, MiddlewarePlacement, Services
 from holdfast.runtime.effects.executor import around_effects
 from holdfast.runtime.effects.pools import EffectPools
 from holdfast.runtime.inline.driver import Driver
+from holdfast.runtime.observability.status_events import names_of
 from holdfast.runtime.result import RunResult
 
 YIELD_NS = 1_000_000
@@ -60,6 +62,7 @@ class Runner:
         middleware: tuple[MiddlewarePlacement, ...] = (),
         cancel_grace: timedelta = timedelta(seconds=10),
         definitions: DefinitionSource | None = None,
+        tenant: str = DEFAULT_TENANT,
     ) -> None:
         self._plan_of = plan_of
         self._services = services
@@ -71,6 +74,8 @@ class Runner:
         self.pools = pools
         self.around_effects = around_effects(middleware)
         self.cancel_grace = cancel_grace
+        self.tenant = tenant
+        """The tenant in events of this runner."""
 
     # -- start ---------------------------------------------------------------------------------------------------------
 
@@ -126,8 +131,7 @@ class Runner:
         if telemetry.listeners:
             telemetry.emit(
                 "instance.started",
-                instance_id=live.id,
-                definition_id=live.definition_id,
+                **names_of(self.tenant, live),
                 definition_version=live.definition_version,
             )
         return live
@@ -182,8 +186,7 @@ class Runner:
         if telemetry.listeners:
             telemetry.emit(
                 "instance.resumed",
-                instance_id=driver.live.id,
-                definition_id=driver.live.definition_id,
+                **names_of(self.tenant, driver.live),
                 bookmark_id=key,
             )
         return await driver.drive()
@@ -249,6 +252,7 @@ class Runner:
         live = snapshot.load(state, result._live.plan, self.clock.now_ns, self._services)
         # Entries are immutable tuples: a long journal need not be encoded and decoded with every resume.
         live.journal = list(result._live.journal)
+        live.committed_entries = len(live.journal)
         return Driver(self, live, wait=wait, on_line=on_line, children=result.children, lines=result.lines)
 
     @staticmethod

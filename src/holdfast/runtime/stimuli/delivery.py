@@ -121,7 +121,7 @@ class StimulusDelivery:
             return False  # It is matched again, which raises the error if the stimulus is for this instance.
         (letter,) = job.letters
         if letter.delivered is not None:
-            self._counts.add("delivered", found)
+            self._counts.add(job.key.tenant, "delivered", found)
             return True
         if job.lost or not (letter.declined or letter.refused):
             self._cache.forget(job.key)

@@ -171,7 +171,7 @@ class Inbox:
     async def refuse(self, row: WorkRow, found: Stimulus, error: PayloadRefused, inbox: tuple[str, ...] = ()) -> None:
         """The payload has the wrong shape. The instance keeps waiting, and a dead letter names the problem."""
         if await self._letters.bury(row, dead_letters.REFUSED, str(error), inbox):
-            self._counts.add("refused", found)
+            self._counts.add(row.tenant, "refused", found)
 
     async def _refuse_kept(self, tenant: str, found: Stimulus, error: PayloadRefused) -> None:
         row = work_rows.stimulus(tenant, found, self._clock.now())
@@ -205,7 +205,7 @@ class Inbox:
             await self._drain.drain(key, "swept")
         for row in await self._store.expire_inbox(PAGE):
             if not row.id.endswith(TWIN):
-                self._counts.add("expired", await self._expiry.record(row))
+                self._counts.add(row.tenant, "expired", await self._expiry.record(row))
         if self.removes_old(now):
             self._removed_old = now
             self._clean.rotate(-1)

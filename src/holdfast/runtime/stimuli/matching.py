@@ -6,10 +6,12 @@ names one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from holdfast.errors import InstanceAtRest
+from holdfast.execution.branches.branch_reader import stored_bookmarks
+from holdfast.execution.state import State
 from holdfast.model.hashing import stimulus_hash, text_hash
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow, correlation_key, wake_key
 from holdfast.model.values import TypeRegistry, decode
@@ -137,25 +139,29 @@ class BookmarkMatcher:
     def _cached(self, key: InstanceKey, found: Stimulus, declined: Collection[Place]) -> BookmarkRow | None:
         """The bookmark by the cached row. It may be gone, which the commit detects; its absence proves nothing."""
         row = self._cache.get(key)
-        return None if row is None or is_split(row.state) else _fitting(found, row, {}, declined)
+        return (
+            None if row is None or is_split(row.state) else _fitting(found, row, unpack_state(row.state, {}), declined)
+        )
 
     async def _in_instance(self, key: InstanceKey, found: Stimulus, declined: Collection[Place]) -> BookmarkRow | None:
-        row, large = await self._cache.state(key, pages=False)  # bookmarks are not in pages
+        row, large = await self._cache.state(key, pages=False)
+        state = unpack_state(row.state, large)
+        if state.branches:  # Only bookmarks of sleeping branches are in pages.
+            row, large = await self._cache.state(key)
+            state = unpack_state(row.state, large)
         if row.finished is not None:
             raise InstanceAtRest(key.id, row.status, remedy="It does not read events any more.")
         self._cache.keep_read(key, row)
-        return _fitting(found, row, large, declined)
+        return _fitting(found, row, state, declined)
 
 
-def _fitting(
-    found: Stimulus, row: InstanceRow, large: Mapping[str, bytes], declined: Collection[Place]
-) -> BookmarkRow | None:
+def _fitting(found: Stimulus, row: InstanceRow, state: State, declined: Collection[Place]) -> BookmarkRow | None:
     """The oldest bookmark of an instance that fits."""
     mine = correlation_key(row.correlation_id)
     if correlation_key(found.correlation_id) not in (0, mine):
         return None
     keys = wake_keys(found)
-    for mark in unpack_state(row.state, large).bookmarks:
+    for mark in stored_bookmarks(state):
         seq = int(mark.id[1:])
         if mark.name != found.type or mark.kind not in STORED_KINDS or (row.id, seq) in declined:
             continue

@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -81,6 +82,8 @@ class Connection:
         self._principal: Principal | None = None
         self._subscriptions: dict[str, Subscription] = {}
         self._sending = asyncio.Lock()
+        self._check = asyncio.Event()
+        """Set when accounts have changed: the principal is checked again at once."""
 
     async def run(self) -> None:
         """Runs until either side closes the connection."""
@@ -88,10 +91,17 @@ class Connection:
         await self._socket.accept()
         keep_alive = asyncio.create_task(self._keep_alive())
         try:
-            await self._authenticate(token)
-            while True:
-                text = await self._socket.receive_text()
-                await self._handle(text)
+            with self._watching():
+                async with asyncio.timeout(self._backend.engine.settings.live_sign_in_time.total_seconds()) as deadline:
+                    await self._authenticate(token)
+                    while True:
+                        if self._principal is not None:
+                            deadline.reschedule(None)
+                        text = await self._socket.receive_text()
+                        await self._handle(text)
+        except TimeoutError:
+            why = "Sign in within the time of the setting live_sign_in_time." if self._principal is None else "Timeout."
+            await self._close(NOT_SIGNED_IN if self._principal is None else TRY_AGAIN, why)
         except WebSocketDisconnect:
             pass
         except NotSignedIn as error:
@@ -116,10 +126,19 @@ class Connection:
         self._principal = await self._security.principal(self._facts)
         return self._principal
 
+    def _watching(self) -> AbstractContextManager[None]:
+        accounts = self._security.accounts
+        return contextlib.nullcontext() if accounts is None else accounts.watched(self._check.set)
+
     async def _keep_alive(self) -> None:
         """Pings, closes the connection when its session ends, and ends subscriptions whose permission was revoked."""
         while True:
-            await asyncio.sleep(PING_INTERVAL.total_seconds())
+            try:
+                async with asyncio.timeout(PING_INTERVAL.total_seconds()):
+                    await self._check.wait()
+            except TimeoutError:
+                pass
+            self._check.clear()
             try:
                 await self._send({"op": "ping"})
                 if self._principal is not None:

@@ -49,28 +49,32 @@ async def list_bookmarks(
 @router.get("/resume", dependencies=[public()])
 async def resume_by_link(server: Server, t: Token) -> InstanceResult:
     """Resume the bookmark of a link. Other query parameters are ignored. The result omits incidents and further bookmarks."""
-    return await _resume(server, t, None)
+    return await _resume(server, _claims(server, t), None)
 
 
 @router.post("/resume", dependencies=[public()])
 async def resume_by_token(server: Server, t: Token, request: Request) -> InstanceResult:
     """Resume the bookmark of a link. An optional JSON body becomes the payload of the bookmark."""
-    raw = await request.body()
+    claims = _claims(server, t)  # Before the body is read.
     payload: Any = None
-    if raw:
+    if await request.body():
         try:
             payload = await request.json()
         except ValueError as error:
             raise Refusal(400, "request.malformed", f"The body is not JSON: {error}.") from error
-    return await _resume(server, t, payload)
+    return await _resume(server, claims, payload)
 
 
-async def _resume(server: Backend, token: str, payload: Any) -> InstanceResult:
+def _claims(server: Backend, token: str) -> ResumeClaims:
     accounts = server.accounts
     assert accounts is not None
     claims = accounts.links.read(token)
     if claims.tenant != server.tenant:
         raise NotSignedIn("The link belongs to another tenant.")
+    return claims
+
+
+async def _resume(server: Backend, claims: ResumeClaims, payload: Any) -> InstanceResult:
     if claims.is_name:
         found = await _call_back(server, claims, payload)
     else:

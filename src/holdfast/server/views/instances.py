@@ -11,6 +11,7 @@ from holdfast.model.instance import Bookmark, BookmarkKind, Incident, Status
 from holdfast.model.listing import InstanceSummary
 from holdfast.model.principal import Principal
 from holdfast.model.stored import InstanceRow
+from holdfast.model.tasks import HUMAN_TASK
 from holdfast.model.values import readable, shown
 from holdfast.model.writer import write_definition
 from holdfast.runtime.result import RunResult
@@ -150,7 +151,7 @@ def add_links(server: Backend, items: Iterable[BookmarkItem], who: Principal) ->
 
 def _add_links(server: Backend, items: Iterable[BookmarkItem]) -> None:
     for item in items:
-        if item.kind == BookmarkKind.ACTIVITY.value:
+        if item.kind == BookmarkKind.ACTIVITY.value and item.name != HUMAN_TASK:  # A task is answered as a task.
             item.resume_url = server.resume_url(item.instance_id, item.id)
 
 

@@ -19,6 +19,7 @@ from holdfast.persistence import faultpoints
 from holdfast.persistence.claim_turns import take_turns
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.retry import DEFAULT_POLICY, DEFAULT_TRANSIENT, RetryPolicy, TransientTypes
+from holdfast.persistence.sql.connection_shares import connection_shares
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.effects import SqlEffects
@@ -27,7 +28,7 @@ from holdfast.persistence.sql.inbox_outbox import SqlInboxOutbox
 from holdfast.persistence.sql.mysql.address import MysqlAddress
 from holdfast.persistence.sql.mysql.claim import HeldClaims, MysqlClaim, key_of
 from holdfast.persistence.sql.mysql.commits import commit_script
-from holdfast.persistence.sql.mysql.driver import MysqlDriver
+from holdfast.persistence.sql.mysql.driver import POOLS, MysqlDriver
 from holdfast.persistence.sql.mysql.errors import MysqlTransient
 from holdfast.persistence.sql.mysql.statements import rewritten
 from holdfast.persistence.sql.nodes import SqlNodes
@@ -87,14 +88,17 @@ class MysqlStore(
         now: Callable[[], datetime] | None = None,
         retry: RetryPolicy = DEFAULT_POLICY,
         transient: TransientErrors | None = None,
+        connections: int | None = None,
     ) -> None:
-        """`now` replaces the server's clock, for tests."""
+        """`now` replaces the server's clock, for tests. `connections` is the largest number of connections, without the one of
+        the heartbeat."""
         dialect = MYSQL if now is None else replace(MYSQL, now=None)
         super().__init__(dialect, codec or PayloadCodec(), now or system_now)
         known = TransientTypes(others=(DEFAULT_TRANSIENT, MysqlTransient()))
         self.transient: TransientErrors = known if transient is None else known.extended(transient)
         self._held_claims = HeldClaims()
-        self._driver = MysqlDriver(address, self.script_of, self.transient, retry)
+        pools = connection_shares(connections, POOLS, single=0, store="MariaDB")
+        self._driver = MysqlDriver(address, self.script_of, self.transient, retry, pools)
 
     async def open(self, *, migrate: bool = True) -> None:
         await self._driver.open(migrating=migrate)

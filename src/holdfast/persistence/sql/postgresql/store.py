@@ -1,4 +1,4 @@
-"""PostgreSQL store: the shared parts of SQL stores, some of them specialised, on the PostgreSQL driver."""
+"""PostgreSQL store: the shared parts of SQL stores, some of them specialized, on the PostgreSQL driver."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.retry import DEFAULT_POLICY, RetryPolicy, TransientTypes
+from holdfast.persistence.sql.connection_shares import connection_shares
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.effects import SqlEffects
 from holdfast.persistence.sql.postgresql.claim import UNTIL_DUE, LockedClaim
 from holdfast.persistence.sql.postgresql.connection import Connection, PostgresTransient
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
-from holdfast.persistence.sql.postgresql.driver import PostgresDriver
+from holdfast.persistence.sql.postgresql.driver import POOLS, SINGLE_CONNECTIONS, PostgresDriver
 from holdfast.persistence.sql.postgresql.inbox_lookup import InboxWrites, PostgresInbox
 from holdfast.persistence.sql.postgresql.pulse import PostgresPulse
 from holdfast.persistence.sql.postgresql.query_batch import QueryBatcher
@@ -62,14 +63,15 @@ class PostgresStore(
         now: Callable[[], datetime] = system_now,
         retry: RetryPolicy = DEFAULT_POLICY,
         transient: TransientErrors | None = None,
-        lanes: int = 2,
+        connections: int | None = None,
     ) -> None:
+        """`connections` is the largest number of connections, without the one of the heartbeat."""
         super().__init__(POSTGRESQL, codec or PayloadCodec(), now)
         own = PostgresTransient()
         self.transient: TransientErrors = own if transient is None else TransientTypes(others=(own, transient))
         self._url = url
         self._retry = retry
-        self._lane_count = lanes
+        self._pools = connection_shares(connections, POOLS, single=SINGLE_CONNECTIONS, store="PostgreSQL")
         self._open_driver: PostgresDriver | None = None
 
     async def open(self, *, migrate: bool = True) -> None:
@@ -175,7 +177,7 @@ class PostgresStore(
         return driver
 
     def _new_driver(self) -> PostgresDriver:
-        return PostgresDriver(self._url, self._codec, self.transient, self._retry, self._lane_count)
+        return PostgresDriver(self._url, self._codec, self.transient, self._retry, self._pools)
 
     async def _read(self, script: Script[T]) -> T:
         return await self._driver.read(script)

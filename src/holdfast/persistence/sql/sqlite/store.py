@@ -18,6 +18,7 @@ from holdfast.persistence import faultpoints
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.retry import DEFAULT_POLICY, DEFAULT_TRANSIENT, RetryPolicy, TransientTypes, retrying
 from holdfast.persistence.sql.commits import commit_script
+from holdfast.persistence.sql.connection_shares import connection_shares
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.effects import SqlEffects
@@ -29,7 +30,7 @@ from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script
 from holdfast.persistence.sql.sqlite.claim import OptimisticClaim
-from holdfast.persistence.sql.sqlite.driver import SqliteDriver
+from holdfast.persistence.sql.sqlite.driver import POOLS, SINGLE_CONNECTIONS, SqliteDriver
 from holdfast.persistence.sql.store_base import system_now
 from holdfast.persistence.sql.tallied_search import TalliedSearch
 from holdfast.persistence.sql.tallied_upkeep import TalliedUpkeep
@@ -70,7 +71,9 @@ class SqliteStore(
         now: Callable[[], datetime] = system_now,
         retry: RetryPolicy = DEFAULT_POLICY,
         transient: TransientErrors | None = None,
+        connections: int | None = None,
     ) -> None:
+        """`connections` is the number of connections to the file, without those of the heartbeat."""
         super().__init__(SQLITE, codec or PayloadCodec(), now)
         self.transient: TransientErrors = (
             DEFAULT_TRANSIENT if transient is None else TransientTypes(others=(DEFAULT_TRANSIENT, transient))
@@ -78,7 +81,10 @@ class SqliteStore(
         self._retry = retry
         self._claimed: set[tuple[str, str]] = set()
         self._claiming = asyncio.Lock()
-        self._driver = SqliteDriver(path, lambda batch: commit_script(batch, SQLITE, self._codec), now)
+        pools = connection_shares(connections, POOLS, single=SINGLE_CONNECTIONS, store="SQLite")
+        self._driver = SqliteDriver(
+            path, lambda batch: commit_script(batch, SQLITE, self._codec), now, pools["readers"]
+        )
 
     async def open(self, *, migrate: bool = True) -> None:
         await asyncio.to_thread(self._driver.open, migrating=migrate)
