@@ -93,6 +93,8 @@ class Matches(Struct, frozen=True, kw_only=True):
     epoch: int
     bookmarks: Sequence[Sequence[BookmarkRow]]
     """One sequence per query, in query order."""
+    mail: Sequence[bool]
+    """Whether mail of the address of each query is stored, as `has_mail` says; False for a query without an address."""
 
 
 class ReadStore(Protocol):
