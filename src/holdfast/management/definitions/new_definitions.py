@@ -33,7 +33,14 @@ async def publish_new(
         versions = [_new_version(runtime, checked[places[name]], source) for name in names[first : first + BATCH]]
         for label in await runtime.store.publish_new(runtime.tenant, versions):
             saved[places[label.definition_id]] = label
-            telemetry.emit("definition.published", definition_id=label.definition_id, version=label.version)
+            telemetry.emit(
+                "definition.published",
+                tenant=label.tenant,
+                definition_id=label.definition_id,
+                version=label.version,
+            )
+    if saved:
+        runtime.plans.current.changed()
     return saved
 
 

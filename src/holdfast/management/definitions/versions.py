@@ -271,10 +271,7 @@ class Definitions:
         """Publish the definitions that have no version yet, many at once. The others, and definitions with schedules, HTTP
         endpoints or uses of other workflows, are left for `save_and_publish`."""
         async with self._saving:
-            saved = await publish_new(self._runtime, self._engine, checked, source)
-        if saved:
-            self._runtime.plans.current.changed()
-        return saved
+            return await publish_new(self._runtime, self._engine, checked, source)
 
     async def retract(self, definition_id: str) -> bool:
         """Retract the published version: it starts no more instances, and running ones continue. False if none was published."""

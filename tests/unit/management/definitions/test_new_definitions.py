@@ -53,7 +53,7 @@ async def test_the_number_of_calls_does_not_grow_with_each_definition(tmp_path: 
     for many in (5, 95):
         store = Counted()
         folder = written(tmp_path / str(many), *(document(f"d{number}") for number in range(many)))
-        async with Holdfast(store=store, workflows=[folder]):  # type: ignore[arg-type]
+        async with Holdfast(store=store, workflows=[folder]):
             counts.append(sum(name in DEFINITION_CALLS for name in store.calls))
         assert (await published(store.store, f"d{many - 1}")).version == 1
 
@@ -87,7 +87,7 @@ async def test_definitions_with_schedules_or_routes_are_published_one_by_one(
     tmp_path: Path, start: dict[str, Any]
 ) -> None:
     store = Counted()
-    async with Holdfast(store=store, workflows=[written(tmp_path, document("d", **start))]):  # type: ignore[arg-type]
+    async with Holdfast(store=store, workflows=[written(tmp_path, document("d", **start))]):
         assert "publish_new" not in store.calls
         assert "save_version" in store.calls
     assert (await published(store.store, "d")).published

@@ -26,7 +26,7 @@ _WRONG = f"""select status, sum(n) from (
         select status, count(*) as n from hf_instance group by status
         union all select status, -value from {TALLIES} where hour = -1) both_counts
     group by status having sum(n) <> 0"""
-_EVENTS = f"select status, sum(value) from {TALLIES} where hour >= 0 group by status order by status"
+_EVENTS = f"select status, cast(sum(value) as signed) from {TALLIES} where hour >= 0 group by status order by status"
 
 
 async def test_starts_changes_and_ends_are_counted(store: MysqlStore, database: str) -> None:
@@ -41,7 +41,7 @@ async def test_starts_changes_and_ends_are_counted(store: MysqlStore, database: 
 
     assert await store.count_by_status("", ALL) == {"running": 1, "finished": 1, "suspended": 1}
     assert await store.live_contents() == {("", instance("c").content): 1, ("", "other"): 1}
-    assert [(name, int(n)) for name, n in await executed(database, _EVENTS)] == [("finished", 1), ("started", 3)]
+    assert await executed(database, _EVENTS) == [("finished", 1), ("started", 3)]
     assert await executed(database, _WRONG) == []
 
 
@@ -50,7 +50,7 @@ async def test_an_instance_that_ends_again_is_counted_once_as_ended(store: Mysql
     await store.commit([commit_of(ended)])
     await store.commit([commit_of(replace(ended, version=2, finished=later(6)))])
 
-    assert [(name, int(n)) for name, n in await executed(database, _EVENTS)] == [("finished", 1), ("started", 1)]
+    assert await executed(database, _EVENTS) == [("finished", 1), ("started", 1)]
 
 
 async def test_deleted_and_imported_instances_are_counted(store: MysqlStore, database: str) -> None:
