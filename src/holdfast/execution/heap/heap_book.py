@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import BuiltinMethodType
 from typing import Any
 
-from holdfast.execution.heap.item_codec import ItemCodec, NotTracked
+from holdfast.execution.heap.cells import CellLinks
+from holdfast.execution.heap.item_codec import Cells, ItemCodec, NotTracked
 from holdfast.execution.heap.iterators import DictPosition
 from holdfast.execution.heap.tracked_block import TrackedBlock
 from holdfast.model.scope import Scope
@@ -57,6 +58,7 @@ class HeapBook:
         *,
         tracks: bool,
         fresh: dict[str, bytes] | None = None,
+        cells: CellLinks | None = None,
     ) -> None:
         self.blocks = blocks
         """By their number in the heap's document. None for a block that is stored in the document itself, and for a block
@@ -69,6 +71,10 @@ class HeapBook:
         """False: objects in blocks are shared with other values, so the whole heap is written each time."""
         self.fresh: dict[str, bytes] = {} if fresh is None else fresh
         """Pages of blocks that the last commit stored first."""
+        self.cells = cells
+        """Objects that several items share, if there are any."""
+        self.refuses_cells = False
+        """The shared objects of this heap cannot be cells, so later commits need not try it again."""
         self._by_id: dict[int, TrackedBlock] = {}
         self._with_objects: list[TrackedBlock] = []
         self._nested: dict[int, tuple[TrackedBlock, Any]] = {}
@@ -81,6 +87,12 @@ class HeapBook:
         self._by_id = {id(block.value): block for block in live}
         self._with_objects = [block for block in live if block.places]
         self._nested = {}
+
+    def use(self, codec: ItemCodec) -> None:
+        """Pack and read items with this codec."""
+        self.codec = codec
+        if self.cells is not None:
+            codec.cells = Cells(self.cells.pool.value, self.cells.pool.places)
 
     def tracked(self) -> Iterator[TrackedBlock]:
         """Blocks whose changes are known item by item."""
@@ -123,7 +135,8 @@ class HeapBook:
         if item.__class__ in SCALARS:
             return
         try:
-            self._nest(block, key, self.codec.pack(block.kind, item)[1])
+            for inner in self.codec.pack(block.kind, item).ids:
+                self._nested[inner] = block, key
         except NotTracked:
             block.whole = True
 
@@ -143,6 +156,20 @@ class HeapBook:
     def _nest(self, block: TrackedBlock, key: Any, ids: Iterable[int]) -> None:
         for inner in ids:
             self._nested[inner] = block, key
+        links = block.links.get(key)
+        if links and self.cells is not None:
+            self._touch_cells(links)
+
+    def _touch_cells(self, links: Iterable[int]) -> None:
+        """Code that can change an item can change everything that the item links to."""
+        assert self.cells is not None
+        pool, todo = self.cells.pool, list(links)
+        while todo:
+            number = todo.pop()
+            if number not in pool.touched and not pool.whole:
+                for inner in pool.touch(number, self.codec):
+                    self._nested[inner] = pool, number
+                todo += pool.links.get(number, ())
 
     # -- reports of traced texts ---------------------------------------------------------------------------------------
 
@@ -174,7 +201,8 @@ class HeapBook:
             if key.__class__ is slice:
                 block.whole = True
             else:
-                self._nest(block, key, block.touch_key(key, self.codec))
+                at = key + len(value) if key.__class__ is int and key < 0 and value.__class__ is list else key
+                self._nest(block, at, block.touch_key(key, self.codec))
         return key
 
     def removed(self, value: Any, key: Any) -> Any:
@@ -203,6 +231,8 @@ class HeapBook:
 
     def replace_touched(self) -> None:
         """After the commit: nothing outside the blocks may refer to objects in them."""
+        if self.cells is not None:
+            self.cells.replace_touched(self.codec)
         for block in self.blocks:
             if block is not None:
                 block.replace_touched(self.codec)

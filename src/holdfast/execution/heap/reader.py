@@ -8,8 +8,10 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from holdfast.errors import InvalidState, UnknownValueType, UnreadableValue
-from holdfast.execution.heap.blocks import BLOCK, at, read_blocks
+from holdfast.execution.heap.blocks import BLOCK, at, content_of, read_blocks
+from holdfast.execution.heap.cells import read_cells
 from holdfast.execution.heap.heap_book import WHOLE, Reach
+from holdfast.execution.heap.item_codec import CELL, CELLS
 from holdfast.execution.heap.iterators import rebuild_iterator
 from holdfast.execution.heap.tracebacks import rebuild
 from holdfast.execution.unreadable import VariableUnreadable
@@ -25,10 +27,23 @@ def read_heap(
     document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any]
 ) -> list[tuple[dict[str, Any], dict[str, str]]]:
     """For each frame: its variables, and the reasons for variables that could not be stored."""
-    reader = _Reader(types, references)
-    read_blocks(document.get("blocks", ()), types, reader.value, into=reader.blocks)
+    reader = _reader_of(document, types, references)
     frames = [_frame(reader, frame) for frame in document["frames"]]
     return list(zip(frames, document["lost"], strict=True))
+
+
+def _reader_of(document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any]) -> _Reader:
+    """A reader that has read the blocks."""
+    reader = _Reader(types, references)
+    blocks = document.get("blocks", ())
+    for block in blocks[:1]:  # the cells are first, because other blocks link to them
+        if CELLS in block:
+            made: dict[int, Any] = {}
+            reader.cells = made
+            read_cells(content_of(block[CELLS]), reader.value, into=made)
+            reader.blocks.append(made)
+    read_blocks(blocks[len(reader.blocks) :], types, reader.value, into=reader.blocks)
+    return reader
 
 
 def _frame(reader: _Reader, stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,9 +94,14 @@ def _is_block(data: Any) -> bool:
     return data.get(TAG) == BLOCK and "at" not in data
 
 
-def read_object(data: Any, types: TypeRegistry, references: Mapping[str, Any]) -> Any:
-    """An object that was written alone."""
-    return _Reader(types, references).value(data)
+def read_object(
+    data: Any, types: TypeRegistry, references: Mapping[str, Any], cells: Mapping[int, Any] | None = None
+) -> Any:
+    """An object that was written alone, and that may link to cells."""
+    reader = _Reader(types, references)
+    if cells is not None:
+        reader.cells = cells
+    return reader.value(data)
 
 
 class Unread(NamedTuple):
@@ -91,8 +111,7 @@ class Unread(NamedTuple):
 
 def first_unread(document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any]) -> Unread | None:
     """The first variable of a document that cannot be read back."""
-    reader = _Reader(types, references)
-    read_blocks(document.get("blocks", ()), types, reader.value, into=reader.blocks)
+    reader = _reader_of(document, types, references)
     for number, frame in enumerate(document["frames"]):
         for name, data in frame.items():
             try:
@@ -108,6 +127,7 @@ class _Reader:
         self.references = references
         self.blocks: list[Any] = []
         self.known: dict[int, Any] = {}
+        self.cells: Mapping[int, Any] = {}
         self.met: list[Reach] = []
         """Blocks and items that the current variable refers to."""
         self.met_shared = False
@@ -128,6 +148,8 @@ class _Reader:
             way = data.get("at")
             self.met.append((data["n"], way[0] if way else WHOLE))
             return at(self.blocks, data)
+        if tag == CELL:
+            return self.cells[data["id"]]
         read = _READERS.get(tag)
         if read is None or ("in" not in data):
             return decode(data, self.types)

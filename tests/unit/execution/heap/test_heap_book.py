@@ -19,6 +19,10 @@ FIRST = (
     "b = {f'k{i}': i for i in range(20)}",
     "c = list(range(40))",
     "c = [{'n': i, 'l': [i]} for i in range(5)]",
+    "a = [{'n': i, 'l': [i]} for i in range(6)]; b = {f'k{q[\"n\"]}': q for q in a}",
+    "a = [Part(i, [i]) for i in range(6)]; b = {q.n: q for q in a}; c = [(0, {'n': q}) for q in a]",
+    "y = {'n': 1, 'l': []}; a = [{'n': i, 'l': y} for i in range(6)]; c = [{'n': q} for q in a]",
+    "b = {i: Part(i, [i]) for i in range(9)}",
 )
 """`a` is a list of records, `b` a dict, `c` another list."""
 
@@ -45,6 +49,10 @@ TEXTS = (
     "y = a[1:3]", "for y in a: y['n'] = {2}", "x = (lambda: a[{0}])()", "x = [q for q in a]", "a.sort(key=str)",
     "del a[{0}]", "a.pop({0})", "b.clear()", "it = None", "m = None", "m = b.get", "x = m({1})", "it = zip(a, c)",
     "it = enumerate(a)", "it = iter(x)",
+    "b[{1}] = a[-1]", "a.append({2})\nb[{1}] = a[-1]", "x = {2}\na.append(x)\nb[{1}] = x\nx = None", "a[{0}]['n'] = b[{1}]",
+    "a[{0}] = b[{1}]", "b[{1}]['l'] = a[{0}]['l']", "x = a[{0}]['l']\nc[{0}] = x", "c.append(b[{1}])",
+    "c.append((0, {{'n': a[{0}]}}))", "x = c[{0}]", "x = a[{0}]\ny = x['l']", "del b[{1}]\na.pop()", "a.pop()['n'] = {2}", "c[{0}]['n'] = a[{0}]", "b = None",
+    "a[{0}]['l'] = a[1]", "a[{0}].l = a[1].l", "c[-1][1]['n']['n'] = {2}", "b[{1}]['n'] = b",
 )  # fmt: skip
 
 
