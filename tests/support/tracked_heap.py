@@ -38,6 +38,10 @@ USES = {
 }
 
 
+class ValuesLost(Exception):
+    """A program made values that cannot be stored."""
+
+
 @contextmanager
 def small_pages(many: int = 3, inline: int = 40, leaf: int = 60, log: int = 30, fanout: int = 3) -> Iterator[None]:
     """Limits so small that a few items make a tree of pages."""
@@ -103,7 +107,8 @@ class Frame:
             pages = HeapPages(self.book, codec, whole=True)
             document = write_heap([variables], TYPES, self.references, trusting=False, pages=pages)
             self.state = msgspec.msgpack.encode(document)
-        assert document["lost"] == [{}]
+        if document["lost"] != [{}]:
+            raise ValuesLost(document["lost"])
         self.written = sum(map(len, pages.added.values()))
         for ref in pages.dropped:
             del self.stored[ref]

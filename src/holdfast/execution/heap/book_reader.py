@@ -62,7 +62,9 @@ def read_book(
     for frame in frames:
         for reached in frame.reaches.values():
             for at, key in reached:
-                if key is not WHOLE:
+                if key is WHOLE:
+                    book.hold(at)
+                else:
                     book.refer(at, key)
     return frames, book
 

@@ -15,6 +15,7 @@ from types import BuiltinMethodType
 from typing import Any
 
 from holdfast.execution.heap.cells import CellLinks
+from holdfast.execution.heap.inner_blocks import is_field, objects_in
 from holdfast.execution.heap.item_codec import Cells, ItemCodec, NotTracked
 from holdfast.execution.heap.iterators import DictPosition
 from holdfast.execution.heap.tracked_block import TrackedBlock
@@ -24,6 +25,7 @@ from holdfast.model.values import SCALARS
 Reach = tuple[int, Any]
 """Block number, and the index or key of an item; `WHOLE` for the block itself."""
 WHOLE = object()
+_KEYS: frozenset[type] = frozenset({str, int})
 _NOTHING: dict[Any, Any] = {}
 _SOURCES: tuple[Iterable[Any], ...] = (
     [],
@@ -78,6 +80,10 @@ class HeapBook:
         self._by_id: dict[int, TrackedBlock] = {}
         self._with_objects: list[TrackedBlock] = []
         self._nested: dict[int, tuple[TrackedBlock, Any]] = {}
+        self._inside: set[int] = set()
+        """Blocks inside small values, by number."""
+        self._owners: list[Any] = []
+        """Containers whose key the running text is about to tell."""
 
     def begin(self) -> None:
         """Begin the log of a burst."""
@@ -86,7 +92,7 @@ class HeapBook:
             block.begin()
         self._by_id = {id(block.value): block for block in live}
         self._with_objects = [block for block in live if block.places]
-        self._nested = {}
+        self._nested, self._inside, self._owners = {}, set(), []
 
     def use(self, codec: ItemCodec) -> None:
         """Pack and read items with this codec."""
@@ -113,17 +119,31 @@ class HeapBook:
         """Code can change this value. Blocks themselves are not touched by it."""
         if value.__class__ in SCALARS:
             return
-        for block in self._with_objects:
-            key = block.key_of(value)
-            if key is not None:
-                self._touch(block, key)
-                return
-        found = self._nested.get(id(value))
+        found = self._item_of(value)
         if found is not None:
             self._touch(*found)
         elif value.__class__ is tuple:  # `enumerate` and `zip` make new tuples of items
             for item in value:
                 self.mention(item)
+
+    def _item_of(self, value: Any) -> tuple[TrackedBlock, Any] | None:
+        """The block and key of an item, or of the item that an object is in."""
+        for block in self._with_objects:
+            key = block.key_of(value)
+            if key is not None:
+                return block, key
+        return self._nested.get(id(value))
+
+    def take(self, value: Any) -> None:
+        """A variable takes a value from an iterator. The variable does not know the blocks in it."""
+        if value.__class__ in SCALARS:
+            return
+        if value.__class__ is tuple:
+            for item in value:
+                self.take(item)
+        else:
+            self.mention(value)
+            self.alias(value)
 
     def refer(self, number: int, key: Any) -> None:
         """A variable refers to an item or to an object in it."""
@@ -140,15 +160,31 @@ class HeapBook:
         except NotTracked:
             block.whole = True
 
-    def reach(self, found: Iterable[Reach]) -> None:
-        """Code can change everything that a value refers to."""
+    def hold(self, number: int) -> None:
+        """A block is inside a small value."""
+        self._inside.add(number)
+
+    def reach(self, found: Iterable[Reach]) -> bool:
+        """Code can change the items that a value refers to. True if the value contains a block, which is not touched."""
+        has_block = False
         for number, key in found:
             block = self.blocks[number]
             if block is not None:
                 if key is WHOLE:
-                    block.whole = True
+                    has_block = True
                 else:
                     self._touch(block, key)
+        return has_block
+
+    def _reach_from(self, value: Any) -> None:
+        """Code does anything with a value that is not a block itself."""
+        if value.__class__ in SCALARS or self._item_of(value) is not None:  # items contain no blocks
+            return
+        found = objects_in(value)
+        for number in self._inside:
+            block = self.blocks[number]
+            if block is not None and (found is None or any(block.value is item for item in found)):
+                block.whole = True
 
     def _touch(self, block: TrackedBlock, key: Any) -> None:
         self._nest(block, key, block.touch(key, self.codec))
@@ -192,40 +228,112 @@ class HeapBook:
         block = self.block_of(value) or self.appended_to(value)
         if block is not None:
             block.whole = True
+        elif self._inside:
+            self._reach_from(value)
         return value
+
+    def alias(self, value: Any) -> Any:
+        """Code assigns the value to a variable. A block is known there by its identity."""
+        return value if self.block_of(value) is not None else self.whole(value)
+
+    def method(self, value: Any) -> Any:
+        """Code assigns a method `append` to a variable."""
+        return value if self.appended_to(value) is not None else self.whole(value)
+
+    def owner(self, value: Any, name: str) -> Any:
+        """Code uses `value.name`."""
+        if value.__class__ is list or value.__class__ is dict:
+            return value if name == "append" else self.whole(value)
+        return value if is_field(value.__class__, name) else self.whole(value)
+
+    def container(self, value: Any) -> Any:
+        """Code uses `value[key]` or `value.get(key)`, and is about to tell the key."""
+        self._owners.append(value)
+        return value
+
+    def inner_key(self, key: Any) -> Any:
+        """The key of the container."""
+        return self.key(self._owners.pop(), key)
+
+    def removed_key(self, key: Any) -> Any:
+        """The key of the container, which code removes."""
+        return self.removed(self._owners.pop(), key)
+
+    def extends(self, value: Any, key: Any) -> None:
+        """Code uses `value[key] += …`, which may change `value[key]` in place."""
+        if value.__class__ is dict and key.__class__ in _KEYS:
+            self._extend(value.get(key))
+        elif value.__class__ is list and key.__class__ is int:
+            self._extend(value[key] if -len(value) <= key < len(value) else None)
+        else:
+            self.whole(value)
+
+    def extends_field(self, value: Any, name: str) -> None:
+        """Code uses `value.name += …`, which may change `value.name` in place."""
+        if is_field(value.__class__, name):
+            self._extend(getattr(value, name, None))
+        else:
+            self.whole(value)
+
+    def changed_inside(self, value: Any) -> None:
+        """Code may change objects in the value in place. Those in the items of a block are touched with the items."""
+        if self.block_of(value) is None:
+            self.whole(value)
+
+    def _extend(self, value: Any) -> None:
+        block = self.block_of(value)
+        if block is not None:
+            block.touch_tail(self.codec)
+
+    def expose_inside(self, value: Any) -> None:
+        """Code that does not report its uses can change the blocks in this value."""
+        if self._inside:
+            self.whole(value)
 
     def key(self, value: Any, key: Any) -> Any:
         """Code uses `value[key]`."""
         block = self.block_of(value)
-        if block is not None:
-            if key.__class__ is slice:
-                block.whole = True
-            else:
-                at = key + len(value) if key.__class__ is int and key < 0 and value.__class__ is list else key
-                self._nest(block, at, block.touch_key(key, self.codec))
+        if block is None:
+            self._plain(value)
+        elif key.__class__ is slice:
+            block.whole = True
+        else:
+            at = key + len(value) if key.__class__ is int and key < 0 and value.__class__ is list else key
+            self._nest(block, at, block.touch_key(key, self.codec))
         return key
 
     def removed(self, value: Any, key: Any) -> Any:
         """Code removes `value[key]`."""
         block = self.block_of(value)
-        if block is not None:
+        if block is None:
+            self._plain(value)
+        else:
             self._nest(block, key, block.touch_key(key, self.codec, removes=True))
         return key
 
     def tail(self, value: Any) -> Any:
         """Code appends to a list."""
         block = self.block_of(value)
-        if block is not None:
+        if block is None:
+            self._plain(value)
+        else:
             block.touch_tail(self.codec)
         return value
 
     def last(self, value: Any) -> Any:
         """Code removes the last item of a list."""
         block = self.block_of(value)
-        if block is not None:
+        if block is None:
+            self._plain(value)
+        else:
             at = len(block.value) - 1
             self._nest(block, at, block.touch_tail(self.codec, removes=True))
         return value
+
+    def _plain(self, value: Any) -> None:
+        """Code uses a container that is not a block. Containers of other classes may do anything."""
+        if self._inside and value.__class__ is not list and value.__class__ is not dict:
+            self._reach_from(value)
 
     # -- commit --------------------------------------------------------------------------------------------------------
 
@@ -252,17 +360,16 @@ class TrackedScope(list[Any]):
         """
 
     def mention(self, slot: int) -> bool:
-        """Code can change the value of this variable. True if the value is a block, which is not touched."""
+        """Code can change the value of this variable. True if the value is or contains a block, which is not touched."""
         value = self[slot]
         if value.__class__ in SCALARS:
             return False
         found = self.reaches.get(slot)
-        if found is not None:
-            self.book.reach(found)
+        has_block = found is not None and self.book.reach(found)
         if self.book.block_of(value) is not None or self.book.appended_to(value) is not None:
             return True
         self.book.mention(value)
-        return False
+        return has_block
 
     def mention_all(self, slots: Iterable[int]) -> bool:
         """Code can change the values of these variables. True if one of the values is a block."""
@@ -298,12 +405,13 @@ def _only_reads(iterator: Any) -> bool:
 
 
 def mention_value(scope: Scope, value: Any) -> None:
-    """A value that an iterator gave."""
+    """A value that an iterator gave. The variable that it goes to does not know the blocks in it."""
     if scope.__class__ is TrackedScope:
-        scope.book.mention(value)
+        scope.book.take(value)
 
 
 def mention_item(scope: Scope, container: Any, key: Any) -> None:
-    """An activity uses an item of a list of its frame."""
+    """An activity uses an item of a list of its frame, in a scope that does not report uses."""
     if scope.__class__ is TrackedScope:
         scope.book.key(container, key)
+        scope.book.expose_inside(container[key])

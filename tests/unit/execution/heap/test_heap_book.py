@@ -51,7 +51,13 @@ TEXTS = (
     "it = enumerate(a)", "it = iter(x)",
     "b[{1}] = a[-1]", "a.append({2})\nb[{1}] = a[-1]", "x = {2}\na.append(x)\nb[{1}] = x\nx = None", "a[{0}]['n'] = b[{1}]",
     "a[{0}] = b[{1}]", "b[{1}]['l'] = a[{0}]['l']", "x = a[{0}]['l']\nc[{0}] = x", "c.append(b[{1}])",
-    "c.append((0, {{'n': a[{0}]}}))", "x = c[{0}]", "x = a[{0}]\ny = x['l']", "del b[{1}]\na.pop()", "a.pop()['n'] = {2}", "c[{0}]['n'] = a[{0}]", "b = None",
+    "c.append((0, {{'n': a[{0}]}}))",
+    "x = c[{0}]", "x = a[{0}]\ny = x['l']", "del b[{1}]\na.pop()", "a.pop()['n'] = {2}", "c[{0}]['n'] = a[{0}]", "b = None",
+    "c['in'] += [{2}]", "c['in'].append({2})", "c['in'][-1]", "x = c['in']", "y = c", "y['in'].append({2})", "x = [c]", "it = iter([c])",
+    "x['in'].append({2})", "c = Part(a, b)", "c.n.append({2})", "c.l[{1}] = {2}", "y = c.n", "c.n += [{2}]", "x = c.get('in')",
+    "x.append({2})", "y.append({2})", "c = [a, a]", "c[0].append({2})", "c = a", "m = c['in'].append", "m = c.n.append", "c = {{'in': c}}",
+    "c['in']['in'].append({2})", "c['in']['in'][{0}]['n'] = {2}", "x = c['in'].pop()", "str(c)", "x = (lambda: c['in'])()",
+    "x = [c['in']]", "x[0].append({2})", "for x in [c]: x['in'].append({2})", "c['in'][{0}] += 1", "c.l.pop({1}, None)",
     "a[{0}]['l'] = a[1]", "a[{0}].l = a[1].l", "c[-1][1]['n']['n'] = {2}", "b[{1}]['n'] = b",
 )  # fmt: skip
 
@@ -100,6 +106,17 @@ def test_a_tracked_frame_is_stored_as_if_it_were_written_whole(
         ("a = {f'k{i}': i for i in range(5000)}", "x = a.get('k7') if 'k8' in a and len(a) and a is not None else 1"),
         ("a = list(range(5000))", "x = a.pop()"),
         ("a = list(range(5000)); b = {'small': 1}", "b['small'] += 1"),
+        ("b = {'in': list(range(5000)), 'n': 0}", "b['in'].append(1); b['n'] += 1"),
+        ("b = {'in': list(range(5000)), 'n': 0}", "b['in'] += [1]; x = len(b['in'])"),
+        ("b = {'in': {'in': [{'n': i} for i in range(5000)]}}", "b['in']['in'][7]['n'] += 1; x = b['in']['in'][8]"),
+        (
+            "b = {'in': {i: i for i in range(5000)}}",
+            "b['in'][len(b['in'])] = 1; del b['in'][next(iter([len(b['in']) - 1]))]",
+        ),
+        ("b = Part(1, list(range(5000)))", "b.l.append(1); b.n += 1"),
+        ("b = Part(1, list(range(5000)))", "b.l += [2]; c = b.l; c.append(1); m = c.append; m(3); c = m = None"),
+        ("b = Part(1, Part(2, list(range(5000)))); y = {'n': 1}", "b.l.l.pop(); y['n'] = str(y)"),
+        ("a = list(range(5000)); b = a", "c = a; c.append(1); b.append(2)"),
     ],
 )
 def test_a_commit_writes_only_what_a_burst_touched(first: str, step: str) -> None:
