@@ -95,7 +95,7 @@ async def shared(orders: list[Any], effects: int) -> int:
 
 @workflow
 async def nested(orders: list[Any], effects: int) -> int:
-    state = {"orders": orders, "total": 0}
+    state: dict[str, Any] = {"orders": orders, "total": 0}
     del orders
     for number in range(effects):
         state["orders"].append({"id": number, "amount": await charged(number)})

@@ -90,7 +90,10 @@ class Frame:
         if not is_storable_iterator(scope[slot]):
             return "no iterator"
         before_next(scope, slot)
-        found = next(scope[slot], UNSET)
+        try:
+            found = next(scope[slot], UNSET)
+        except RuntimeError:  # a dict changed its size
+            return "RuntimeError"
         mention_value(scope, found)
         scope[self.shape.names["x"]] = found
         return None

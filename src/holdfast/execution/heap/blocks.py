@@ -16,7 +16,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from holdfast.execution.heap.item_codec import CELLS, JSON, OBJECTS, TYPED, WRITTEN_KINDS, ItemCodec, NotTracked
+from holdfast.execution.heap.item_codec import (
+    CELLS,
+    JSON,
+    OBJECTS,
+    PLAIN_KINDS,
+    TEXT,
+    TYPED,
+    WRITTEN_KINDS,
+    ItemCodec,
+    NotTracked,
+)
 from holdfast.execution.heap.paged_block import PagedBlock
 from holdfast.execution.heap.tracked_block import TrackedBlock
 from holdfast.model.values import Tree, TypeRegistry, decode, encode, tree_of
@@ -81,6 +91,11 @@ class Blocks:
         ids = [id(block.value)]
         if block.kind == CELLS:
             self._met[number] = None
+        elif block.kind == TEXT:  # it cannot change
+            ways[id(block.value[0])] = (0,)
+            self._numbers.update({id(block.value): number, id(block.value[0]): number})
+            self._add(block.value, (), None)
+            return
         packed = {key: found for key, _, found in block.packed_items(codec)}
         for key in block.keys_in_reach():
             if not block.has(key):
@@ -137,6 +152,17 @@ class Blocks:
         if value.__class__ is dict and int in map(type, value):
             return {key: encode(item, self._types) for key, item in value.items()}
         return encode(value, self._types)
+
+    def take_text(self, value: Any) -> None:
+        """Make a long text or bytes a block. A lone surrogate is written as other texts are, because it needs encoding."""
+        if value in self or not self._number_keys:
+            return
+        try:
+            if isinstance(value, str):
+                value.encode()
+        except UnicodeEncodeError:
+            return
+        self._add([value], {id(value)}, {TEXT: [value]})
 
     def take_objects(self, value: list[Any], times: Mapping[int, int]) -> bool:
         """Make the value a block if no item occurs twice in it.
@@ -226,7 +252,7 @@ def read_blocks(
     for block in written:
         ((kind, content),) = block.items()
         content = content_of(content)
-        if kind == JSON:
+        if kind in PLAIN_KINDS:
             into.append(content)
         elif kind == TYPED:
             is_tagged = content.__class__ is list or TAG in content

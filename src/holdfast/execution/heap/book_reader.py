@@ -58,7 +58,7 @@ def read_book(
         values.append(_inline(block, codec) if known is None else known.value)
     book.fresh = {}
     book.begin()
-    frames = [FrameData(*found) for found in read_tracked(document, types, references, values)]
+    frames = [FrameData(*found) for found in read_tracked(document, types, references, values, book.dict_iterator)]
     for frame in frames:
         for reached in frame.reaches.values():
             for at, key in reached:

@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast.execution.heap.cells import CellLinks
 from holdfast.execution.heap.inner_blocks import is_field, objects_in
-from holdfast.execution.heap.item_codec import Cells, ItemCodec, NotTracked
+from holdfast.execution.heap.item_codec import TEXT, Cells, ItemCodec, NotTracked
 from holdfast.execution.heap.iterators import DictPosition
 from holdfast.execution.heap.tracked_block import TrackedBlock
 from holdfast.model.scope import Scope
@@ -82,6 +82,8 @@ class HeapBook:
         self._nested: dict[int, tuple[TrackedBlock, Any]] = {}
         self._inside: set[int] = set()
         """Blocks inside small values, by number."""
+        self.loops: list[tuple[TrackedBlock, DictPosition]] = []
+        """Iterators of blocks that variables referred to when the burst began."""
         self._owners: list[Any] = []
         """Containers whose key the running text is about to tell."""
 
@@ -92,7 +94,7 @@ class HeapBook:
             block.begin()
         self._by_id = {id(block.value): block for block in live}
         self._with_objects = [block for block in live if block.places]
-        self._nested, self._inside, self._owners = {}, set(), []
+        self._nested, self._inside, self._owners, self.loops = {}, set(), [], []
 
     def use(self, codec: ItemCodec) -> None:
         """Pack and read items with this codec."""
@@ -148,7 +150,7 @@ class HeapBook:
     def refer(self, number: int, key: Any) -> None:
         """A variable refers to an item or to an object in it."""
         block = self.blocks[number]
-        if block is None or key in block.addressed:
+        if block is None or block.kind == TEXT or key in block.addressed:
             return
         block.addressed.add(key)
         item = block.value[key]
@@ -169,7 +171,7 @@ class HeapBook:
         has_block = False
         for number, key in found:
             block = self.blocks[number]
-            if block is not None:
+            if block is not None and block.kind != TEXT:
                 if key is WHOLE:
                     has_block = True
                 else:
@@ -206,6 +208,15 @@ class HeapBook:
                 for inner in pool.touch(number, self.codec):
                     self._nested[inner] = pool, number
                 todo += pool.links.get(number, ())
+
+    def dict_iterator(self, source: dict[Any, Any], kind: str, consumed: int, left: int, size: int) -> DictPosition:
+        """An iterator of a dict. If the dict is a block, the last burst may have left an iterator at this position."""
+        block = self.block_of(source)
+        if block is None:
+            return DictPosition(source, kind, consumed, left, size)
+        found = DictPosition(source, kind, consumed, left, size, block.iterators.pop((kind, consumed), None))
+        self.loops.append((block, found))
+        return found
 
     # -- reports of traced texts ---------------------------------------------------------------------------------------
 
@@ -337,8 +348,22 @@ class HeapBook:
 
     # -- commit --------------------------------------------------------------------------------------------------------
 
+    def count_loops(self) -> None:
+        """Before the commit: iterators of dicts whose keys are the same know their position."""
+        for block, loop in self.loops:
+            loop.counts = not block.whole and not block.has_other_keys()
+
+    def _keep_loops(self) -> None:
+        """After the commit: iterators of dicts stay where they are, because finding the position again means counting."""
+        kept = set(map(id, self.blocks))
+        for block, loop in self.loops:
+            inner = loop.release()
+            if inner is not None and loop.counts and id(block) in kept:
+                block.iterators[loop.kind, loop.consumed] = inner
+
     def replace_touched(self) -> None:
         """After the commit: nothing outside the blocks may refer to objects in them."""
+        self._keep_loops()
         if self.cells is not None:
             self.cells.replace_touched(self.codec)
         for block in self.blocks:

@@ -127,6 +127,8 @@ class HeapPages:
         if refs or blocks:
             kept = self.before.cells if self.before is not None and any(blocks) else None
             self.after = HeapBook(blocks, refs, self.codec, tracks=tracks, fresh=fresh, cells=kept)
+            if self.before is not None:
+                self.after.loops = self.before.loops
 
 
 def _take_changes(tree: PageTree, change: Counter[str], packed: dict[str, bytes]) -> None:

@@ -55,11 +55,14 @@ def _parts(item: Any) -> list[Any] | None:
         return [part for pair in item.items() for part in pair] if len(item) <= VALUES_MAX else None
     if isinstance(item, _LEAVES):
         return []
-    if dataclasses.is_dataclass(cls):
-        return [getattr(item, field.name, None) for field in dataclasses.fields(cls)] if _is_simple(cls) else None
-    return None
+    names = _plain_fields(cls)
+    return None if names is None else [getattr(item, name, None) for name in names]
 
 
 @lru_cache(1024)
-def _is_simple(cls: type) -> bool:
-    return all(is_field(cls, field.name) for field in dataclasses.fields(cls))
+def _plain_fields(cls: type) -> tuple[str, ...] | None:
+    """The fields of a dataclass; None for other classes, and if reading a field runs code of users."""
+    if not dataclasses.is_dataclass(cls):
+        return None
+    names = tuple(field.name for field in dataclasses.fields(cls))
+    return names if all(is_field(cls, name) for name in names) else None

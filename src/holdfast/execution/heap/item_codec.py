@@ -13,8 +13,14 @@ import msgspec
 from holdfast.model.values import SCALARS, TypeRegistry, decode, encode, tree_of
 from holdfast.model.values.encoder import TAG
 
-JSON, TYPED, OBJECTS, CELLS = "json", "typed", "objects", "cells"
-"""Kinds of blocks: plain JSON, plain values that need encoding, objects that the heap writes, and the cells of a heap."""
+JSON, TYPED, OBJECTS, CELLS, TEXT = "json", "typed", "objects", "cells", "text"
+"""Kinds of blocks: plain JSON, plain values that need encoding, objects that the heap writes, the cells of a heap, and a
+list that holds one long text or bytes. The list is not a value of the program.
+"""
+PLAIN_KINDS = frozenset({JSON, TEXT})
+"""Kinds of blocks that are stored as they are."""
+TEXT_MIN = 4096
+"""Length above which a text or bytes is a block."""
 WRITTEN_KINDS = frozenset({OBJECTS, CELLS})
 """Kinds of blocks whose items the heap writes."""
 CELL = "cell"
@@ -107,7 +113,7 @@ class ItemCodec:
             raise NotTracked from None
 
     def read(self, kind: str, data: Any) -> Any:
-        if kind == JSON:
+        if kind in PLAIN_KINDS:
             return data
         return decode(data, self._types) if kind == TYPED else self._read_object(data, self.cells.values)
 
@@ -116,7 +122,7 @@ class ItemCodec:
 
     def content(self, kind: str, content: Any) -> Any:
         """Value of a whole block."""
-        if kind == JSON:
+        if kind in PLAIN_KINDS:
             return content
         if content.__class__ is dict:
             if kind == TYPED and TAG in content:  # its keys cannot be packed
@@ -127,6 +133,10 @@ class ItemCodec:
 
 _RAW: frozenset[type] = frozenset({int, bool, type(None), str})
 """Scalars that JSON stores unchanged. Packing refuses the exceptions. Floats may be infinite."""
+
+
+def is_long_text(value: Any) -> bool:
+    return (value.__class__ is str or value.__class__ is bytes) and len(value) > TEXT_MIN
 
 
 def entries_of(content: Any) -> list[bytes]:

@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.errors import ValueRefused
 from holdfast.execution.heap.blocks import Blocks
 from holdfast.execution.heap.cells import may_link
-from holdfast.execution.heap.item_codec import CELL, Cells, ItemCodec, NotTracked
+from holdfast.execution.heap.item_codec import CELL, Cells, ItemCodec, NotTracked, is_long_text
 from holdfast.execution.heap.iterators import decompose
 from holdfast.execution.heap.reader import read_object
 from holdfast.execution.heap.tracebacks import entries_of
@@ -103,7 +103,11 @@ class ObjectWriter:
         counts = met.counts
         while todo:
             item = todo.pop()
-            if item.__class__ in SCALARS or item in self.blocks:
+            if item.__class__ in SCALARS:
+                if is_long_text(item):
+                    self.blocks.take_text(item)
+                continue
+            if item in self.blocks:
                 continue
             key = id(item)
             if key in self.cells.numbers and item is not self.cell:
@@ -229,7 +233,8 @@ class ObjectWriter:
 
     def emit(self, value: Any) -> Any:
         if value.__class__ in SCALARS:
-            return encode(value, self.types)
+            is_block = is_long_text(value) and value in self.blocks
+            return self.blocks.address(value) if is_block else encode(value, self.types)
         if value in self.blocks:
             return self.blocks.address(value)
         key = id(value)

@@ -12,7 +12,7 @@ from holdfast.execution.heap.blocks import BLOCK, at, content_of, read_blocks
 from holdfast.execution.heap.cells import read_cells
 from holdfast.execution.heap.heap_book import WHOLE, Reach
 from holdfast.execution.heap.item_codec import CELL, CELLS
-from holdfast.execution.heap.iterators import rebuild_iterator
+from holdfast.execution.heap.iterators import DictPosition, rebuild_iterator
 from holdfast.execution.heap.tracebacks import rebuild
 from holdfast.execution.unreadable import VariableUnreadable
 from holdfast.model.values import TypeRegistry, decode
@@ -21,6 +21,8 @@ from holdfast.model.values.exceptions import rebuild_exception
 from holdfast.model.values.forms import Form, form_of
 
 Keep = Callable[[Any], Any]
+RebuildDictIterator = Callable[[dict[Any, Any], str, int, int, int], Iterator[Any]]
+"""Rebuilds the iterator of a dict from its kind, the number of consumed items, the number of items left, and the size."""
 
 
 def read_heap(
@@ -58,7 +60,11 @@ def _frame(reader: _Reader, stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_tracked(
-    document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any], blocks: list[Any]
+    document: Mapping[str, Any],
+    types: TypeRegistry,
+    references: Mapping[str, Any],
+    blocks: list[Any],
+    rebuild_dict_iterator: RebuildDictIterator,
 ) -> Iterator[tuple[dict[str, Any], dict[str, str], dict[str, list[Reach]]]]:
     """Like `read_heap`, with blocks that were read already, and with the items and blocks that each variable refers to.
 
@@ -66,6 +72,7 @@ def read_tracked(
     """
     reader = _Reader(types, references)
     reader.blocks = blocks
+    reader.rebuild_dict_iterator = rebuild_dict_iterator
     together: list[Reach] = []
     """Everything that variables with shared objects refer to."""
     for frame, lost in zip(document["frames"], document["lost"], strict=True):
@@ -128,6 +135,7 @@ class _Reader:
         self.blocks: list[Any] = []
         self.known: dict[int, Any] = {}
         self.cells: Mapping[int, Any] = {}
+        self.rebuild_dict_iterator: RebuildDictIterator = DictPosition
         self.met: list[Reach] = []
         """Blocks and items that the current variable refers to."""
         self.met_shared = False
@@ -245,6 +253,8 @@ def _error(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
 
 def _iterator(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
     parts, at = reader.inside(data)
+    if data["maker"] == "dict":
+        return keep(reader.rebuild_dict_iterator(parts[0], *at))
     return keep(rebuild_iterator(data["maker"], parts, at))
 
 

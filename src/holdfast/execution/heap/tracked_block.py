@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.msgpack import Ext
 
-from holdfast.execution.heap.item_codec import CELLS, NO_LINKS, ItemCodec, NotTracked, pack_key
+from holdfast.execution.heap.item_codec import CELLS, NO_LINKS, TEXT, ItemCodec, NotTracked, pack_key
 from holdfast.execution.heap.paged_block import ChangeLog, paged_reference
 from holdfast.execution.page_tree import LEAF_BYTES, Leaf, PageTree
 from holdfast.model.values import SCALARS
@@ -26,8 +26,8 @@ Way = tuple[int | str, ...]
 
 
 class TrackedBlock:
-    __slots__ = ("_after", "_dropped_keys", "_links_after", "_low", "addressed", "kind", "length", "links", "log", "places",
-                 "touched", "tree", "value", "whole")  # fmt: skip
+    __slots__ = ("_after", "_dropped_keys", "_links_after", "_low", "addressed", "iterators", "kind", "length", "links", "log",
+                 "places", "touched", "tree", "value", "whole")  # fmt: skip
 
     def __init__(
         self,
@@ -48,6 +48,8 @@ class TrackedBlock:
         """Number of items at the last commit."""
         self.places: dict[int, Any] = {}
         """Index or key of each item that is neither a scalar nor a cell of another block, by id()."""
+        self.iterators: dict[tuple[str, int], Iterator[Any]] = {}
+        """Iterators of a dict that loops use, by kind and number of consumed items, from commit to commit."""
         self.links: dict[Any, frozenset[int]] = {} if links is None else links
         """Cells that items link to, by index or key."""
         pairs = value.items() if value.__class__ is dict else enumerate(value)
@@ -158,6 +160,10 @@ class TrackedBlock:
     def changed_keys(self) -> set[Any]:
         """Items that may have changed, or are gone."""
         return {*self.touched, *self._tail()}
+
+    def has_other_keys(self) -> bool:
+        """Whether the burst added or removed keys of a dict."""
+        return bool(self._dropped_keys) or any((at[0] is None) is self.has(key) for key, at in self.touched.items())
 
     def links_after(self, key: Any) -> frozenset[int]:
         """Cells that an item links to now."""
@@ -290,6 +296,8 @@ class TrackedBlock:
     @property
     def weight(self) -> int:
         """Approximate bytes in memory."""
+        if self.kind == TEXT:
+            return len(self.value[0])
         return 4 * LEAF_BYTES * len(self.tree.leaves)
 
 

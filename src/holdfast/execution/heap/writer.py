@@ -67,6 +67,7 @@ def _write_changes(
     book = pages.before
     assert book is not None
     writer = ObjectWriter(types, references, trusting=trusting, number_keys=True)
+    book.count_loops()
     if book.cells is not None:
         if any(block is not None and block.whole and (block.links or block.kind == CELLS) for block in book.blocks):
             raise NotTracked

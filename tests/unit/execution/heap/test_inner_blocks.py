@@ -68,7 +68,8 @@ VALUES = st.sampled_from(["1", "'text'", "{'n': 1, 'l': []}", "x", "y", "c", "[x
 KEYS = st.sampled_from(["0", "1", "2", "-1"])
 NAMED = st.sampled_from(["'k1'", "'k2'", "'new'", "1", "2"])
 TEXTS = (
-    "c['in'].append({2})", "c['in'][{0}] = {2}", "c['d'][{1}] = {2}", "c['in'] += [{2}]", "c['in'].pop()", "c['d'].pop({1}, None)",
+    "c['in'].append({2})", "c['in'][{0}] = {2}", "c['d'][{1}] = {2}", "c['in'] += [{2}]", "c['in'].pop()",
+    "c['d'].pop({1}, None)", "it = iter(c['d'])", "it = iter(c['d'].items())",
     "x = c['in']", "x.append({2})", "y = c['d']", "y[{1}] = {2}", "x = c['in'][{0}]", "x['n'] = {2}", "x['l'].append({2})",
     "c.l.append({2})", "c.n[{1}] = {2}", "c.l += [{2}]", "x = c.l", "y = c.n", "c.l[{0}]['n'] = {2}", "m = c['in'].append",
     "m = c.l.append", "m({2})", "a = c", "a['in'].append({2})", "a.l.append({2})", "c['n'] = {2}", "c.n = {2}", "c['in'] = {2}",
@@ -77,8 +78,10 @@ TEXTS = (
     "c[1]['in'].append({2})", "c[{0}] += [{2}]", "x = c.copy()", "x['in'].pop()", "del c['n']", "c.pop('n', None)", "c = None",
     "x = [q for q in c['in']]", "x = max([c['in']], key=len)", "(lambda: c['in'].append({2}))()", "y.l['in'].append({2})",
     "y.l['d'][{1}]['n'] = {2}", "c['in'].sort(key=str)", "c.l.reverse()", "x = y = None", "(c['in'] or a).append({2})",
-    "c['in'].extend([{2}])", "c['d'].update({{'new': {2}}})", "c['d'] |= {{'new': {2}}}", "x, y = c['in'], c['d']", "x = c['in'][1:3]",
-    "c['in'][c['in'].append({2}) or 0] = {2}", "c['d'].setdefault({1}, []).append({2})", "setattr(c, 'n', {2})", "vars(c)['l'].append({2})",
+    "c['in'].extend([{2}])", "c['d'].update({{'new': {2}}})", "c['d'] |= {{'new': {2}}}", "x, y = c['in'], c['d']",
+    "x = c['in'][1:3]",
+    "c['in'][c['in'].append({2}) or 0] = {2}", "c['d'].setdefault({1}, []).append({2})", "setattr(c, 'n', {2})",
+    "vars(c)['l'].append({2})",
 )  # fmt: skip
 STATEMENTS = st.builds(str.format, st.sampled_from(TEXTS), KEYS, NAMED, VALUES)
 PROGRAMS = st.lists(st.tuples(st.integers(0, 5), st.lists(STATEMENTS, max_size=3)), min_size=1, max_size=12)
