@@ -15,8 +15,8 @@ from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape, make_function
 from holdfast.execution.heap import HeapBook, HeapPages, heap_pages, object_codec, tracked_block, write_heap
 from holdfast.execution.heap.book_reader import read_book
-from holdfast.execution.heap.heap_book import TrackedScope, before_next, mention_value
 from holdfast.execution.heap.iterators import decompose, is_storable_iterator
+from holdfast.execution.heap.tracked_scope import TrackedScope, before_next, mention_value
 from holdfast.execution.lazy_values import joined
 from holdfast.model.scope import Scope
 from holdfast.model.values import SCALARS, TypeRegistry, trees

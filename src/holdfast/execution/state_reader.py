@@ -12,7 +12,8 @@ from holdfast.errors import InvalidState
 from holdfast.execution.activation import Activation
 from holdfast.execution.frames import LOST
 from holdfast.execution.heap.book_reader import FrameData, read_book
-from holdfast.execution.heap.heap_book import HeapBook, TrackedScope
+from holdfast.execution.heap.heap_book import HeapBook
+from holdfast.execution.heap.tracked_scope import TrackedScope
 from holdfast.execution.lazy_values import LazyScope, LazyValue
 from holdfast.execution.live import ChildStart, Compensation, LiveInstance
 from holdfast.execution.plan import Plan

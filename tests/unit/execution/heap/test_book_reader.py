@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.execution.heap.heap_book import TrackedScope
+from holdfast.execution.heap.tracked_scope import TrackedScope
 from tests.support.tracked_heap import Frame
 
 

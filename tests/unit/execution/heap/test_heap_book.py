@@ -51,7 +51,7 @@ TEXTS = (
     "a.insert(0, {2})", "a.reverse()", "a.clear()", "b.update({{'new': {2}}})", "x = b.popitem()", "a[1:3] = [{2}]",
     "y = a[1:3]", "for y in a: y['n'] = {2}", "x = (lambda: a[{0}])()", "x = [q for q in a]", "a.sort(key=str)",
     "del a[{0}]", "a.pop({0})", "b.clear()", "it = None", "m = None", "m = b.get", "x = m({1})", "it = zip(a, c)",
-    "it = enumerate(a)", "it = iter(x)", "it = iter(b)", "it = iter(b.items())", "it = iter(b.values())", "it = reversed(b)",
+    "it = enumerate(a)", "it = iter(x)",
     "b[{1}] = a[-1]", "a.append({2})\nb[{1}] = a[-1]", "x = {2}\na.append(x)\nb[{1}] = x\nx = None", "a[{0}]['n'] = b[{1}]",
     "a[{0}] = b[{1}]", "b[{1}]['l'] = a[{0}]['l']", "x = a[{0}]['l']\nc[{0}] = x", "c.append(b[{1}])",
     "c.append((0, {{'n': a[{0}]}}))",
@@ -184,6 +184,33 @@ def test_a_text_that_cannot_be_packed_is_written_as_before() -> None:
         frame.commit()
         frame.read()
         assert frame.scope[frame.shape.names["x"]].endswith("\ud800")
+
+
+LOOPS = (
+    NEXT, NEXT, NEXT, "it = iter(b)", "it = iter(b.items())", "it = iter(b.values())", "it = reversed(b)", "b['k5']['n'] = 7",
+    "x[1]['n'] = 8", "x['n'] = 9", "b['k7'] = {'n': x, 'l': []}", "y = it", "it = None", "b['k3'] = b.pop('k3')", "c = b['k2']",
+    "c['l'].append(1)", "a = b", "it = enumerate(b)", "it = zip(b, b.values())", "x = next(it, None)", "y = iter(b)",
+)  # fmt: skip
+BURSTS = st.lists(st.tuples(st.integers(0, 5), st.lists(st.sampled_from(LOOPS), max_size=4)), min_size=2, max_size=12)
+
+
+@given(BURSTS)
+def test_a_loop_over_a_dict_is_at_the_same_item_in_memory_and_in_the_store(
+    program: list[tuple[int, list[str]]],
+) -> None:
+    with small_pages():
+        frame = Frame(NAMES)
+        memory = frame.shape.open(None)
+        for luck, burst in [(1, ["b = {f'k{i}': {'n': i, 'l': []} for i in range(12)}; it = iter(b)"]), *program]:
+            for statement in burst:
+                assert frame.run(statement, frame.scope) == frame.run(statement, memory), statement
+            try:
+                frame.commit()
+            except ValuesLost:  # the keys of the dict were replaced in a loop over it
+                return
+            assert drawing(frame.stored_scope()) == drawing(memory)
+            frame.read(cold=luck == 0)
+            assert drawing(frame.scope) == drawing(memory)
 
 
 @pytest.mark.parametrize("loop", ["iter(b)", "iter(b.items())", "iter(b.values())", "reversed(b)"])
