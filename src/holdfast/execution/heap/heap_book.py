@@ -118,7 +118,7 @@ class HeapBook:
         """A variable takes a value from an iterator. The variable does not know the blocks in it."""
         if value.__class__ in SCALARS:
             return
-        if value.__class__ is tuple:
+        if value.__class__ is tuple and self._item_of(value) is None:
             for item in value:
                 self.take(item)
         else:

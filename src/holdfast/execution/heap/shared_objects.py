@@ -116,7 +116,7 @@ def add_cells(book: HeapBook, frames: list[dict[str, Any]], writer: ObjectWriter
         else:
             direct.update(map(id, items))
             region.walk(items)
-    number = max(pool.value, default=0)
+    number = next(reversed(pool.value), 0)  # numbers ascend
     for item in region.shared(frames, direct).values():
         number += 1
         pool.add(number, item)

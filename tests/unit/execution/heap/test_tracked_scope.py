@@ -32,6 +32,12 @@ def test_the_next_item_of_a_list_touches_the_item_only() -> None:
     assert not block.whole
 
 
+def test_an_item_that_is_a_tuple_is_touched_itself() -> None:
+    scope, block, names = scope_of("a = [(i, {'n': i}) for i in range(3000)]; it = zip(a, range(9))")
+    mention_value(scope, next(scope[names["it"]]))
+    assert list(block.touched) == [0]
+
+
 def test_an_iterator_that_calls_functions_may_change_anything() -> None:
     scope, block, names = scope_of("a = list(range(3000)); it = map(Part, a, a)")
     before_next(scope, names["it"])
