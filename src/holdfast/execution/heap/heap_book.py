@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from types import BuiltinMethodType
 from typing import Any
 
+from holdfast.execution.branches.branch_index import BranchChanges
 from holdfast.execution.heap.cells import CellLinks
 from holdfast.execution.heap.inner_blocks import is_field, objects_in
 from holdfast.execution.heap.item_codec import TEXT, Cells, ItemCodec, NotTracked
@@ -55,6 +56,8 @@ class HeapBook:
         """Objects that several items share, if there are any."""
         self.refuses_cells = False
         """The shared objects of this heap cannot be cells, so later commits need not try it again."""
+        self.branches: BranchChanges | None = None
+        """Index of the sleeping branches after the last commit, whose records are one of the blocks."""
         self._by_id: dict[int, TrackedBlock] = {}
         self._with_objects: list[TrackedBlock] = []
         self._nested: dict[int, tuple[TrackedBlock, Any]] = {}

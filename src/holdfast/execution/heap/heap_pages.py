@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from holdfast.execution.branches.branch_index import BranchChanges
 from holdfast.execution.heap.heap_book import HeapBook
 from holdfast.execution.heap.item_codec import CELLS, WRITTEN_KINDS, ItemCodec, entries_of
 from holdfast.execution.heap.paged_block import ChangeLog, paged_reference
@@ -27,6 +28,8 @@ class HeapPages:
         self._whole = whole
         self._stored = False
         self.after: HeapBook | None = None
+        self.branches: BranchChanges | None = None
+        """Changes of the sleeping branches in this commit."""
         self.added: dict[str, bytes] = {}
         self._dropped: list[str] = []
         self.roots: list[Root] = []
@@ -129,6 +132,7 @@ class HeapPages:
             self.after = HeapBook(blocks, refs, self.codec, tracks=tracks, fresh=fresh, cells=kept)
             if self.before is not None:
                 self.after.loops = self.before.loops
+            self.after.branches = self.branches
 
 
 def _take_changes(tree: PageTree, change: Counter[str], packed: dict[str, bytes]) -> None:

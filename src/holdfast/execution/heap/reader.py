@@ -11,7 +11,7 @@ from holdfast.errors import InvalidState, UnknownValueType, UnreadableValue
 from holdfast.execution.heap.blocks import BLOCK, at, content_of, read_blocks
 from holdfast.execution.heap.cells import read_cells
 from holdfast.execution.heap.heap_book import WHOLE, Reach
-from holdfast.execution.heap.item_codec import CELL, CELLS
+from holdfast.execution.heap.item_codec import CELL, CELLS, TEXT
 from holdfast.execution.heap.iterators import DictPosition, rebuild_iterator
 from holdfast.execution.heap.tracebacks import rebuild
 from holdfast.execution.unreadable import VariableUnreadable
@@ -99,6 +99,19 @@ def _is_block(data: Any) -> bool:
     if data.get(TAG) == "method" and data.get("name") == "append":
         return _is_block(data["in"][0])
     return data.get(TAG) == BLOCK and "at" not in data
+
+
+def read_variable(document: Mapping[str, Any], frame: int, name: str) -> Any:
+    """One variable of plain values that shares nothing with others, without reading the rest of the heap."""
+    types = TypeRegistry()
+    data = document["frames"][frame][name]
+    reader = _Reader(types, {})
+    if not _is_block(data):
+        for block in document.get("blocks", ()):  # the variable may contain long texts
+            reader.blocks.append(content_of(block[TEXT]) if TEXT in block else None)
+        return reader.value(data)
+    read_blocks([document["blocks"][data["n"]]], types, reader.value, into=reader.blocks)
+    return reader.blocks[0]
 
 
 def read_object(

@@ -104,4 +104,5 @@ def mention_item(scope: Scope, container: Any, key: Any) -> None:
     """An activity uses an item of a list of its frame, in a scope that does not report uses."""
     if scope.__class__ is TrackedScope:
         scope.book.key(container, key)
-        scope.book.expose_inside(container[key])
+        if container.__class__ is dict or key < len(container):
+            scope.book.expose_inside(container.get(key) if container.__class__ is dict else container[key])
