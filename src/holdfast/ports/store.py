@@ -93,6 +93,8 @@ class Matches(Struct, frozen=True, kw_only=True):
     epoch: int
     bookmarks: Sequence[Sequence[BookmarkRow]]
     """One sequence per query, in query order."""
+    mail: Sequence[bool]
+    """Whether mail of the address of each query is stored, as `has_mail` says; False for a query without an address."""
 
 
 class ReadStore(Protocol):
@@ -274,7 +276,7 @@ class SearchStore(Protocol):
 
     async def count_by_hour(self, tenant: str, since: datetime) -> Sequence[HourCount]:
         """Instances that started and ended since then, in order of hours, without system instances. The first hour is
-        complete. A store may count instances that were deleted since."""
+        complete. A store may count instances that were deleted since, and may forget hours after `HOURS_KEPT`."""
 
 
 class UpkeepStore(Protocol):

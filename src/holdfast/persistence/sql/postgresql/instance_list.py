@@ -10,25 +10,31 @@ import asyncio
 import logging
 from contextlib import suppress
 from datetime import timedelta
+from time import monotonic
 
 from holdfast.errors import StoreUnavailable
 from holdfast.persistence.sql.postgresql.connection import STORE_ERRORS, Connection
 from holdfast.persistence.sql.postgresql.list_projection import project
 from holdfast.persistence.sql.postgresql.pool import Pool
+from holdfast.persistence.sql.postgresql.tally_upkeep import merge_tallies
 
 _ROUND_INTERVAL = 0.2
 """Seconds between two rounds. Fewer rounds cost less, and versions in quick succession are listed only once."""
 _RETRY_INTERVAL = 1.0
 """Seconds until the next round after an error."""
+_MERGE_INTERVAL = 3600.0
+"""Seconds between two merges of counters, which follow a round: an idle process merges nothing."""
 _PENDING = "select exists (select 1 from hf_unlisted)"
 
 _log = logging.getLogger("holdfast.persistence.postgresql")
 
 
 class Projector:
-    def __init__(self, pool: Pool, pause: float = _ROUND_INTERVAL) -> None:
+    def __init__(self, pool: Pool, pause: float = _ROUND_INTERVAL, merge_interval: float = _MERGE_INTERVAL) -> None:
         self._pool = pool
         self._pause = pause
+        self._merge_interval = merge_interval
+        self._merged = monotonic()
         self._changed = 0
         """Number of commits of this process."""
         self._listed = 0
@@ -78,3 +84,6 @@ class Projector:
             began = self._changed
             if await project(connection, wait=wait):
                 self._listed = began
+            if monotonic() - self._merged > self._merge_interval:
+                self._merged = monotonic()
+                await merge_tallies(connection)

@@ -70,3 +70,17 @@ async def test_a_list_waits_for_other_projectors(admin: Connection, projector: P
     await reading
 
     assert await differences(admin) == []
+
+
+async def test_counters_are_merged_after_a_round_when_the_interval_is_over(database: str, admin: Connection) -> None:
+    await migrate(admin)
+    pool = Pool(lambda: connect(database, LANE), 1)
+    projector = Projector(pool, pause=0, merge_interval=-1)
+    await write(admin, [f"i{number}" for number in range(50)], status="finished")
+    await projector.catch_up()
+
+    found = await admin.fetch("select count(*) from hf_tally where hour >= 0")
+
+    await pool.close()
+    assert found[0][0] == 0  # The instances started and ended in 1970.
+    assert await differences(admin) == []

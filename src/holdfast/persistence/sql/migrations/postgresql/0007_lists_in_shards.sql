@@ -20,6 +20,10 @@ drop table hf_unlisted_before;
 alter table hf_tally drop constraint hf_tally_pkey, add column shard smallint not null default 0;
 alter table hf_tally alter column shard drop default;
 alter table hf_tally add primary key (tenant, hour, definition_id, definition_version, content, status, is_system, shard);
+delete from hf_tally where hour = -1;
+insert into hf_tally (tenant, hour, definition_id, definition_version, content, status, is_system, shard, value)
+    select tenant, -1, definition_id, definition_version, content, status, is_system, hf_shard(id), count(*) from hf_listed
+    group by 1, 3, 4, 5, 6, 7, 8;
 create or replace function hf_tally_inserted() returns trigger language plpgsql as $$ begin
     insert into hf_tally as t (tenant, hour, definition_id, definition_version, content, status, is_system, shard, value)
     select tenant, hour, definition_id, definition_version, content, status, is_system, shard, sum(value) from (
