@@ -22,6 +22,8 @@ HOME, MAIL = "home", "mail"
 ROWS, PRICED = 2_000, 6
 """Items of the large variable, and effects that change it."""
 SOON = "PT0.02S"
+FILLED_IN: Any = None
+"""Holdfast fills in the context; the default is for the calls in workflows."""
 
 
 async def _call(context: Context, what: str, seconds: float = 0.02) -> None:
@@ -42,7 +44,7 @@ async def serve(context: Context, customer: str) -> None:
 
 
 @activity(name="FeaturePrice")
-async def price(context: Context, number: int) -> int:
+async def price(number: int, context: Context = FILLED_IN) -> int:
     await _call(context, f"price-{number}")
     return number * 3
 
