@@ -30,6 +30,7 @@ from tests.chaos.matrix import matrix_row
 from tests.chaos.order import order_row
 from tests.chaos.served import server_row
 from tests.chaos.stores import LONG, store_row
+from tests.chaos.wide import wide_row
 from tests.support.services.availability import ServiceMissing, is_required
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "chaos.json"
@@ -50,6 +51,7 @@ PARTS: dict[str, Part] = {
     "features": partial(features_row, 60, 20),
     "matrix": matrix_row,
     "order": order_row,
+    "wide": wide_row,
 }
 SERVICES = {
     "postgresql": "postgres",

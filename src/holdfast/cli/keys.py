@@ -36,30 +36,52 @@ def list_(store: str | None, as_json: bool) -> None:
     found = with_accounts(store, work)
     if as_json:
         show_json(
-            [{"id": item.id, "name": item.name, "roles": list(item.roles), "expires": _end(item)} for item in found]
+            [
+                {
+                    "id": item.id,
+                    "name": item.name,
+                    "roles": list(item.roles),
+                    "owner": item.owner,
+                    "expires": _written(item.expires),
+                    "last_used": _written(item.last_used),
+                }
+                for item in found
+            ]
         )
     else:
         show_table(
-            ("id", "name", "roles", "expires"),
-            [(item.id, item.name, ", ".join(item.roles), _end(item) or "never") for item in found],
+            ("id", "name", "roles", "owner", "expires", "last used"),
+            [
+                (
+                    item.id,
+                    item.name,
+                    ", ".join(item.roles),
+                    item.owner,
+                    _written(item.expires) or "never",
+                    _written(item.last_used) or "never",
+                )
+                for item in found
+            ],
         )
 
 
 @keys.command("add")
 @click.argument("name")
 @click.option("--role", "roles", multiple=True, required=True, help="A role; repeatable.")
-@click.option("--days", type=click.IntRange(1), help="Lifetime in days; default: the key does not expire.")
+@click.option("--days", type=click.IntRange(1), default=365, show_default=True, help="Lifetime in days.")
+@click.option("--owner", default="", help="The user or service account that the key belongs to; it ends with it.")
 @store
 @json_option("Print id and key as JSON.")
-def add(name: str, roles: tuple[str, ...], days: int | None, store: str | None, as_json: bool) -> None:
+def add(name: str, roles: tuple[str, ...], days: int, owner: str, store: str | None, as_json: bool) -> None:
     """Create a key and print it once."""
     from holdfast.cli.accounts import with_accounts
     from holdfast.cli.tables import show_json
 
-    expires = None if days is None else datetime.now(UTC) + timedelta(days=days)
+    expires = datetime.now(UTC) + timedelta(days=days)
 
     async def work(accounts: Accounts) -> tuple[ApiKey, str]:
-        return await accounts.keys.add(name, roles=roles, expires=expires, who="command line")
+        found = (await accounts.users.get(owner)).id if owner else ""
+        return await accounts.keys.add(name, roles=roles, expires=expires, who="command line", owner=found)
 
     made, text = with_accounts(store, work, may_make=True)
     if as_json:
@@ -83,5 +105,5 @@ def remove(key_id: str, store: str | None) -> None:
     click.echo(f"key {key_id} removed")
 
 
-def _end(key: ApiKey) -> str | None:
-    return None if key.expires is None else key.expires.isoformat(timespec="minutes")
+def _written(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="minutes")

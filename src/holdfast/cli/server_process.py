@@ -22,9 +22,11 @@ from holdfast.cli.sockets import address_of
 from holdfast.cli.sources import open_source
 from holdfast.engine import Holdfast
 from holdfast.engine.garbage_collector import tune_garbage_collector
+from holdfast.engine.loop_watchdog import watched_loop
 from holdfast.plugins import load_plugins
 from holdfast.server.app import entrance
 from holdfast.server.backend import Backend
+from holdfast.server.protocol import server_config
 from holdfast.settings import Settings, load_settings, masked_address
 
 SHUTDOWN_TIMEOUT = timedelta(seconds=30)
@@ -51,7 +53,8 @@ async def serve_until_stopped(
 ) -> None:
     """Open, print the addresses, serve until a signal, drain, close."""
     async with opened(options) as (app, backend):
-        await AnnouncingServer(configured(app, options), backend, quiet=quiet, on_ready=on_ready).serve(sockets)
+        config = configured(app, options, backend.engine.settings)
+        await AnnouncingServer(config, backend, quiet=quiet, on_ready=on_ready).serve(sockets)
 
 
 @asynccontextmanager
@@ -68,6 +71,8 @@ async def opened(options: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
         watch=options["watch"],
         worker=options["worker"],
         docs_dir=options["docs"] or known.docs_dir,
+        lanes=options["lanes"] or known.lanes,
+        store_connections=options["connections"] or known.store_connections,
         # Links use the listening address, unless a public URL is configured.
         public_url=options["address"] if known.public_url == Settings().public_url else known.public_url,
     )
@@ -79,24 +84,19 @@ async def opened(options: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
         await app.open()
         tune_garbage_collector()
         try:
-            yield app, app.backend
+            async with watched_loop(engine.settings.watchdog):
+                yield app, app.backend
         finally:
             await app.close()
 
 
-def configured(app: Any, options: dict[str, Any]) -> uvicorn.Config:
-    return uvicorn.Config(
+def configured(app: Any, options: dict[str, Any], settings: Settings) -> uvicorn.Config:
+    return server_config(
         app,
-        ws="websockets-sansio",
-        ws_per_message_deflate=False,  # Messages are small; compression would cost CPU and memory per subscriber.
+        settings,
+        trust_proxy=options["trust_proxy"],
         lifespan="off",
-        log_config=None,  # Use the process-wide logging configuration.
-        access_log=False,
-        server_header=False,
-        proxy_headers=True,
-        forwarded_allow_ips=options["trust_proxy"],
         timeout_graceful_shutdown=int(SHUTDOWN_TIMEOUT.total_seconds()),
-        timeout_keep_alive=75,
         loop="none",
     )
 

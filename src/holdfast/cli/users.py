@@ -62,14 +62,21 @@ def list_(store: str | None, as_json: bool) -> None:
 @password_option
 @click.option("--role", "roles", multiple=True, help="A role; repeatable.")
 @click.option("--name", help="Display name.")
+@click.option("--service", is_flag=True, help="A service account: no password, API keys belong to it.")
 @store
-def add(user: str, password: str | None, roles: tuple[str, ...], name: str | None, store: str | None) -> None:
-    """Add a user."""
+def add(
+    user: str, password: str | None, roles: tuple[str, ...], name: str | None, service: bool, store: str | None
+) -> None:
+    """Add a user or a service account."""
     from holdfast.cli.accounts import with_accounts
 
-    chosen = _given(password)
+    if service and password is not None:
+        raise BadInput("A service account has no password. Omit --password.")
+    chosen = "" if service else _given(password)
 
     async def work(accounts: Accounts) -> User:
+        if service:
+            return await accounts.users.add_service(user, roles=roles, name=name)
         return await accounts.users.add(user, chosen, roles=roles, name=name)
 
     made = with_accounts(store, work, may_make=True)

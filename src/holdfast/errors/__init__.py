@@ -49,6 +49,7 @@
     │   ├── TaskTaken                   another user has claimed the task
     │   ├── TaskClosed                  the task is completed, or its workflow continued without it
     │   ├── TaskNotYours                the task is assigned to another user or role
+    │   ├── TaskNotResumable            a task is answered as a task, not by its bookmark
     │   └── AnswerRefused               the answer does not match the form, all problems listed
     ├── PluginError                     plugins that conflict or do not load
     ├── ActivityDeclarationError        an @activity function or Activity class that cannot be described
@@ -57,6 +58,8 @@
     │   ├── NotSignedIn                 credentials are missing, wrong, expired or revoked
     │   ├── PermissionDenied            the authenticated caller lacks a permission
     │   ├── TooManyAttempts             too many failed sign-ins; retry later
+    │   │   └── SignInBusy              too many passwords wait to be verified; retry later
+    │   ├── TooManyRequests             a request of this kind is sent too often; retry later
     │   ├── AccountNotFound             no user, role or API key of that name
     │   └── AccountRefused              an invalid change to a user, role or API key
     ├── ClientError                     between the client and the server
@@ -97,7 +100,9 @@ from holdfast.errors.access import (
     AccountRefused,
     NotSignedIn,
     PermissionDenied,
+    SignInBusy,
     TooManyAttempts,
+    TooManyRequests,
 )
 from holdfast.errors.authoring import (
     ActivityDeclarationError,
@@ -183,6 +188,7 @@ from holdfast.errors.tasks import (
     TaskClosed,
     TaskError,
     TaskNotFound,
+    TaskNotResumable,
     TaskNotYours,
     TaskTaken,
 )
@@ -252,6 +258,7 @@ __all__ = [
     "SchemaMismatch",
     "ServerUnavailable",
     "SettingsError",
+    "SignInBusy",
     "StateNotKept",
     "StateUnreadable",
     "StoreClosed",
@@ -261,9 +268,11 @@ __all__ = [
     "TaskClosed",
     "TaskError",
     "TaskNotFound",
+    "TaskNotResumable",
     "TaskNotYours",
     "TaskTaken",
     "TooManyAttempts",
+    "TooManyRequests",
     "TransportClosed",
     "TransportError",
     "TransportMisconfigured",

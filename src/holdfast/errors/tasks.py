@@ -50,6 +50,16 @@ class TaskNotYours(TaskError):
         super().__init__(task_id, f"Task '{task_id}' is for {meant_for}. Ask them, or ask an admin for the role.")
 
 
+class TaskNotResumable(TaskError):
+    """A human task is answered as a task, not by resuming or skipping its bookmark."""
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(
+            task_id,
+            f"The instance waits for an answer to task '{task_id}'. Answer the task, or ask an admin to resume it.",
+        )
+
+
 class AnswerRefused(TaskError):
     """The answer does not match the form; `problems` lists every mismatch. Nothing was changed."""
 

@@ -332,7 +332,8 @@ def wake_compensates(live: LiveInstance) -> None:
 
 
 def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> bool:
-    """Cancel the instance: its effects end, then `finally` parts and compensations run, unless `finalize` is false.
+    """Cancel the instance: its effects end, then `finally` parts and compensations run, unless `finalize` is false. Its
+    incidents are resolved, since nothing of them can be retried; failures of finalizers raise new ones.
 
     False if there is nothing to do because it is being canceled already.
     """
@@ -340,6 +341,7 @@ def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> bool:
         return False
     live.stopping = cause
     live.fault_pending = False
+    live.incidents = []
     begun = _adopt(live, [live.root, *live.root.descendants()]) if finalize else []
     if finalize:
         _keep_unfinished(live, [live.root, *live.root.descendants()])

@@ -21,7 +21,7 @@ from holdfast.execution.effect_failure import RemoteError
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import REJECTED, Plan
 from holdfast.execution.properties import check_properties
-from holdfast.execution.record import PROCESS_DIED, EffectFailure, Record
+from holdfast.execution.record import PROCESS_DIED, EffectFailure, EffectResult, record_of
 from holdfast.model import values
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
@@ -213,7 +213,7 @@ def _burn(live: LiveInstance, activation: Activation, bookmark: Bookmark) -> Non
 # -- effects -----------------------------------------------------------------------------------------------------------
 
 
-def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: Record | EffectFailure) -> bool:
+def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: EffectResult) -> bool:
     """Apply a result. False if the result is stale (no such effect, or another attempt): it is journaled and dropped."""
     if execution_id in live.ending:
         return _end_effect(live, execution_id, attempt, result)
@@ -233,13 +233,13 @@ def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: R
     try:
         finish = activation.node.hooks.result
         assert finish is not None
-        finish(live, activation, result)
+        finish(live, activation, record_of(result))
     except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
         faults.fault(live, activation, error)
     return True
 
 
-def _end_effect(live: LiveInstance, execution_id: int, attempt: int, result: Record | EffectFailure) -> bool:
+def _end_effect(live: LiveInstance, execution_id: int, attempt: int, result: EffectResult) -> bool:
     """Journal the end of a canceled effect. Finalizers start after the last one. Its result is dropped, unless it completes a
     Compensable."""
     request = live.ending[execution_id]
@@ -261,15 +261,15 @@ def _end_effect(live: LiveInstance, execution_id: int, attempt: int, result: Rec
     return True
 
 
-def _end_unfinished(live: LiveInstance, activation: Activation, result: Record | EffectFailure) -> None:
+def _end_unfinished(live: LiveInstance, activation: Activation, result: EffectResult) -> None:
     """Apply the result of the last effect of an unfinished Compensable. If that does not complete it, it is canceled."""
     known = live.compensations
-    if isinstance(result, Record):
+    if not isinstance(result, EffectFailure):
         live.finishing = cancellation.compensable_of(live, activation)
         try:
             finish = activation.node.hooks.result
             assert finish is not None
-            finish(live, activation, result)
+            finish(live, activation, record_of(result))
         except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
             faults.fault(live, activation, error)
         finally:

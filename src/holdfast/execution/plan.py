@@ -47,6 +47,7 @@ class Hooks:
 
     __slots__ = (
         "all_finished",
+        "asleep",
         "borrowed",
         "carry",
         "children",
@@ -66,6 +67,7 @@ class Hooks:
         "stop",
         "unbroken",
         "undoable",
+        "woken",
     )
 
     def __init__(self) -> None:
@@ -113,6 +115,10 @@ class Hooks:
         self.dump: Callable[[Any, TypeRegistry], Any] | None = None
         """Data as JSON. Items of a list may be lazy values."""
         self.load: Callable[[Any, Activation, TypeRegistry], Any] | None = None
+        self.asleep: Callable[[Activation, Activation], Any] | None = None
+        """Data from which `woken` rebuilds the scope of a kid of this activation, or None if that is not possible."""
+        self.woken: Callable[[Activation, Any], Scope] | None = None
+        """The scope of a kid of this activation, from the data that `asleep` gave."""
 
 
 class Node:
@@ -192,6 +198,7 @@ class Plan:
         "definition",
         "ends_instance",
         "flowchart_mode",
+        "frames",
         "journal_rules",
         "keys",
         "nodes",
@@ -203,6 +210,7 @@ class Plan:
         "slot",
         "transient_shapes",
         "types",
+        "waits",
     )
 
     def __init__(self, definition: Definition, content_hash: str, types: TypeRegistry) -> None:
@@ -213,6 +221,8 @@ class Plan:
         self.by_key: dict[str, Node] = {}
         self.keys: dict[int, str | None] = {-1: None}
         """Keys by position; -1 is the instance itself."""
+        self.frames: Any = None
+        """Frames of compiled functions; computed on first use (`state_writer.frames_of`)."""
         self.packed_keys: Any = None
         """Keys in the form of stored journals; computed on first use."""
         self.parts: dict[str, str] = {}
@@ -228,6 +238,8 @@ class Plan:
         self.transient_shapes = False
         self.records_outputs = False
         """Some expression reads outputs of other activities, so they are stored in the state."""
+        self.waits = False
+        """Some expression may suspend the segment (`suspension`)."""
         self.flowchart_mode = "counter"
         self.around: tuple[MiddlewarePlacement, ...] = ()
         """Middleware around each segment, outermost first."""

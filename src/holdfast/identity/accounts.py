@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.errors import AlreadyStored, NotSignedIn
-from holdfast.identity.api_keys import PREFIX as KEY_PREFIX, ApiKeys
+from holdfast.identity.api_keys import LIFETIME as KEY_TIME, PREFIX as KEY_PREFIX, ApiKey, ApiKeys
 from holdfast.identity.backoff import BackOff
+from holdfast.identity.devices import DeviceTokens
 from holdfast.identity.passwords import Passwords, make_password
 from holdfast.identity.roles import Roles
 from holdfast.identity.sessions import Session, Sessions
@@ -30,6 +33,8 @@ PRINCIPAL_CACHE_TIME = timedelta(seconds=5)
 OUTAGE_CACHE_TIME = timedelta(hours=1)
 """Time a cached principal stays valid for requests that need no store, during an outage of the store: see `cached_principal`."""
 PRINCIPAL_CACHE_MAX = 10_000
+SIGNED_IN_DEVICE = "signed-in"
+"""Stands for the device of a caller who is signed in; no token names it."""
 
 
 class SignedIn(Struct, frozen=True, kw_only=True):
@@ -39,6 +44,8 @@ class SignedIn(Struct, frozen=True, kw_only=True):
     refresh_token: str
     expires_in: timedelta
     principal: Principal
+    device: str = ""
+    """Token of the device, for the next sign-in from it; empty after a refresh."""
 
 
 class CachedPrincipal(Struct, frozen=True):
@@ -64,19 +71,22 @@ class Accounts:
         tenant: str = DEFAULT_TENANT,
         access_time: timedelta = ACCESS_TIME,
         refresh_time: timedelta = REFRESH_TIME,
+        key_time: timedelta = KEY_TIME,
         passwords: Passwords | None = None,
     ) -> None:
         self.tenant = tenant
         self.passwords = passwords or Passwords()
         self.roles = Roles(store, tenant, now)
         self.users = Users(store, tenant, now, self.passwords, self.roles)
-        self.keys = ApiKeys(store, tenant, now, self.roles)
-        self.sessions = Sessions(store, tenant, now, refresh_time)
+        self.keys = ApiKeys(store, tenant, now, self.roles, lifetime=key_time)
+        self.sessions = Sessions(store, tenant, now, refresh_time, on_ended=self.clear_cache)
         self.access = AccessTokens(secret, now, access_time)
         self.links = ResumeTokens(secret, now)
+        self._devices = DeviceTokens(secret, tenant)
         self._backoff = BackOff(store, tenant, now)
         self._now = now
         self._cache: dict[str, CachedPrincipal] = {}
+        self._watchers: set[Callable[[], None]] = set()
 
     @classmethod
     async def open(
@@ -88,6 +98,7 @@ class Accounts:
         tenant: str = DEFAULT_TENANT,
         access_time: timedelta = ACCESS_TIME,
         refresh_time: timedelta = REFRESH_TIME,
+        key_time: timedelta = KEY_TIME,
         passwords: Passwords | None = None,
     ) -> Self:
         """Open with the secret of the settings, or the secret in the store."""
@@ -99,6 +110,7 @@ class Accounts:
             tenant=tenant,
             access_time=access_time,
             refresh_time=refresh_time,
+            key_time=key_time,
             passwords=passwords,
         )
 
@@ -119,24 +131,33 @@ class Accounts:
 
     # -- sessions ------------------------------------------------------------------------------------------------------
 
-    async def sign_in(self, login: str, password: str, *, address: str = "") -> SignedIn:
-        """Raises `NotSignedIn`, which does not reveal whether name or password is wrong, or `TooManyAttempts`."""
-        user = await self.verify_credentials(login, password, address=address)
+    async def sign_in(
+        self, login: str, password: str, *, address: str = "", device_token: str | None = None
+    ) -> SignedIn:
+        """Raises `NotSignedIn`, which does not reveal whether name or password is wrong, or `TooManyAttempts`. `device_token`:
+        the token that an earlier sign-in from this device returned."""
+        found = await self.users.find(login)
+        device = self._devices.read(device_token, found)
+        user = await self._verify(login, found, password, address, device)
         if self.passwords.is_outdated(user.password):
             user = await self.users.set_password(user.id, password)
         session, token = await self.sessions.open(user.id, address)
-        return await self._signed_in(user, session, token)
+        signed = await self._signed_in(user, session, token)
+        return replace(signed, device=self._devices.issue(user))
 
-    async def verify_credentials(self, login: str, password: str, *, address: str = "") -> User:
-        """The user with this password. Failed attempts are counted. Raises the same errors as `sign_in`."""
+    async def verify_own_password(self, user: User, password: str) -> None:
+        """Raises the same errors as `sign_in`. The user is signed in: only this user can count against the limit."""
+        await self._verify(user.id, user, password, "", SIGNED_IN_DEVICE)
+
+    async def _verify(self, login: str, user: User | None, password: str, address: str, device: str | None) -> User:
+        """The attempt counts before the password is verified, which takes long."""
         name = login.strip().lower()
-        await self._backoff.check(name, address)
-        user = await self.users.find(login)
+        self.passwords.check_room(is_known=device is not None)  # A refusal for this reason does not count.
+        await self._backoff.begin(name, address, device)
         hashed = user.password if user is not None and user.active and user.password else None
-        if not await self.passwords.verify(hashed, password) or user is None:
-            await self._backoff.failed(name, address)
+        if not await self.passwords.verify(hashed, password, is_known=device is not None) or user is None:
             raise NotSignedIn("Name or password is wrong.")
-        await self._backoff.succeeded(name, address)
+        await self._backoff.succeeded(name, address, device)
         return user
 
     async def refresh(self, token: str) -> SignedIn:
@@ -153,7 +174,6 @@ class Accounts:
             await self.sessions.end_all(claims.user)
         else:
             await self.sessions.end(claims.session)
-        self._cache.clear()
 
     async def change_password(self, login: str, password: str) -> User:
         """Set a password and end all sessions of the user."""
@@ -164,15 +184,26 @@ class Accounts:
     async def remove_user(self, login: str) -> None:
         user = await self.users.get(login)
         await self.users.remove(login)
+        await self.keys.remove_of(user.id)
         await self.end_sessions(user.id)
 
     async def end_sessions(self, user: str) -> None:
         await self.sessions.end_all(user)
-        self._cache.clear()
 
     def clear_cache(self) -> None:
-        """Clear the cache after a change in this process."""
+        """Clear the cache after a change in this process, and let open connections check their principals again."""
         self._cache.clear()
+        for watcher in tuple(self._watchers):
+            watcher()
+
+    @contextmanager
+    def watched(self, changed: Callable[[], None]) -> Iterator[None]:
+        """Call `changed` inside the block whenever sessions, users, roles or keys have changed in this process."""
+        self._watchers.add(changed)
+        try:
+            yield
+        finally:
+            self._watchers.discard(changed)
 
     async def sweep(self) -> None:
         """Delete expired rows; called periodically."""
@@ -215,17 +246,24 @@ class Accounts:
         if known is not None:
             return known
         key = await self.keys.find(text)
-        if key is None:
+        found = None if key is None else await self._principal_of_key(key)
+        if key is None or found is None:
             self._cache.pop(name, None)
             raise NotSignedIn("The API key is not valid: unknown, revoked or expired.")
-        found = Principal(
-            id=f"key:{key.id}",
-            name=key.name,
-            tenant=self.tenant,
-            roles=frozenset(key.roles),
-            permissions=await self.roles.permissions(key.roles),
-        )
+        await self.keys.used(key)
         return self._remember(name, found, key.expires)
+
+    async def _principal_of_key(self, key: ApiKey) -> Principal | None:
+        """None if the key's owner is gone or disabled. A key never has more permissions than its owner has now."""
+        roles, permissions = frozenset(key.roles), await self.roles.permissions(key.roles)
+        if key.owner:
+            owner = await self.users.find(key.owner)
+            if owner is None or not owner.active:
+                return None
+            allowed = await self.roles.permissions(owner.roles)
+            permissions &= allowed
+            roles = frozenset([role for role in roles if await self.roles.permissions([role]) <= allowed])
+        return Principal(id=f"key:{key.id}", name=key.name, tenant=self.tenant, roles=roles, permissions=permissions)
 
     def _claims(self, text: str) -> AccessClaims:
         claims = self.access.read(text)

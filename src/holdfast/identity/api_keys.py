@@ -1,4 +1,5 @@
-"""API keys for programs. A key is shown once, when it is created; the store has only its hash.
+"""API keys for programs. A key is shown once, when it is created; the store has only its hash. A key belongs to a user or a
+service account, ends with it, and expires.
 
 A key has 256 random bits, so a plain hash is enough: dictionary attacks do not apply. It contains the id of its row, so that a
 lookup needs no scan.
@@ -8,11 +9,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from hmac import compare_digest
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.errors import AccountNotFound, AccountRefused
 from holdfast.identity.records import RecordTable
@@ -20,6 +22,8 @@ from holdfast.identity.roles import Roles
 from holdfast.ports.store import RecordStore
 
 PREFIX = "hfk"
+LIFETIME = timedelta(days=365)
+USE_INTERVAL = timedelta(hours=1)
 
 
 class ApiKey(Struct, frozen=True, kw_only=True):
@@ -30,19 +34,38 @@ class ApiKey(Struct, frozen=True, kw_only=True):
     roles: tuple[str, ...] = ()
     created: datetime
     created_by: str = ""
+    owner: str = ""
+    """The user or service account that the key belongs to. Empty: the deployment, for keys of the command line."""
     expires: datetime | None = None
+    last_used: datetime | None = None
+    """Time of a recent use, up to an hour old."""
 
 
 class ApiKeys:
-    def __init__(self, store: RecordStore, tenant: str, now: Callable[[], datetime], roles: Roles) -> None:
+    def __init__(
+        self,
+        store: RecordStore,
+        tenant: str,
+        now: Callable[[], datetime],
+        roles: Roles,
+        *,
+        lifetime: timedelta = LIFETIME,
+    ) -> None:
         self._records = RecordTable(store, tenant, "api-key", ApiKey, now)
         self._now = now
         self._roles = roles
+        self._lifetime = lifetime
 
     async def add(
-        self, name: str, *, roles: Iterable[str], expires: datetime | None = None, who: str = ""
+        self,
+        name: str,
+        *,
+        roles: Iterable[str],
+        expires: datetime | None = None,
+        who: str = "",
+        owner: str = "",
     ) -> tuple[ApiKey, str]:
-        """The stored row and the key itself, which cannot be retrieved later."""
+        """The stored row and the key itself, which cannot be retrieved later. `owner`: see `ApiKey`."""
         given = await self._roles.checked(roles)
         if not name.strip():
             raise AccountRefused("An API key needs a name that states its purpose.")
@@ -56,9 +79,10 @@ class ApiKeys:
             roles=given,
             created=self._now(),
             created_by=who,
-            expires=expires,
+            owner=owner,
+            expires=expires or self._now() + self._lifetime,
         )
-        await self._records.add(identity, key, owner=who)
+        await self._records.add(identity, key, owner=owner or who)
         return key, f"{PREFIX}_{identity}_{secret}"
 
     async def list(self) -> list[ApiKey]:
@@ -73,6 +97,16 @@ class ApiKeys:
     async def remove(self, identity: str) -> None:
         if not await self._records.remove(identity):
             raise AccountNotFound("API key", identity)
+
+    async def remove_of(self, owner: str) -> int:
+        """Delete all keys of this owner. Returns how many."""
+        return await self._records.remove_of(owner)
+
+    async def used(self, key: ApiKey) -> None:
+        """Record the use of a key, at most once in an hour: a write for each request would be too much."""
+        now = self._now()
+        if key.last_used is None or key.last_used <= now - USE_INTERVAL:
+            await self._records.change(key.id, lambda found: replace(found, last_used=now))
 
     async def find(self, text: str) -> ApiKey | None:
         """The row of a valid key that has not expired, else None."""

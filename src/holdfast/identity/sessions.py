@@ -38,10 +38,20 @@ class Session(Struct, frozen=True, kw_only=True):
 
 
 class Sessions:
-    def __init__(self, store: RecordStore, tenant: str, now: Callable[[], datetime], lifetime: timedelta) -> None:
+    def __init__(
+        self,
+        store: RecordStore,
+        tenant: str,
+        now: Callable[[], datetime],
+        lifetime: timedelta,
+        *,
+        on_ended: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_ended` is called after sessions have ended."""
         self._records = RecordTable(store, tenant, "session", Session, now)
         self._now = now
         self.lifetime = lifetime
+        self._on_ended = on_ended
 
     async def open(self, user: str, address: str) -> tuple[Session, str]:
         """The session and its first refresh token."""
@@ -87,10 +97,15 @@ class Sessions:
         return changed, _token(identity, fresh)
 
     async def end(self, identity: str) -> bool:
-        return await self._records.remove(identity)
+        is_ended = await self._records.remove(identity)
+        if is_ended:
+            self._on_ended()
+        return is_ended
 
     async def end_all(self, user: str) -> int:
-        return await self._records.remove_of(user)
+        count = await self._records.remove_of(user)
+        self._on_ended()
+        return count
 
     async def sweep(self) -> int:
         """Delete the rows of expired sessions. Returns how many."""

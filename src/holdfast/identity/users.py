@@ -28,6 +28,8 @@ class User(Struct, frozen=True, kw_only=True):
     """Password hash; empty disables sign-in by password."""
     roles: tuple[str, ...] = ()
     active: bool = True
+    is_service: bool = False
+    """A service account: it has no password, and programs act for it with API keys."""
     created: datetime
 
 
@@ -43,9 +45,7 @@ class Users:
     async def add(self, login: str, password: str, *, roles: Iterable[str] = (), name: str | None = None) -> User:
         check_password(password)
         given = await self._roles.checked(roles)
-        identity = checked_login(login)
-        if await self._records.get(identity) is not None:  # Checked first, since hashing is expensive.
-            raise AlreadyStored(f"The user '{identity}' already exists.")
+        identity = await self._free_login(login)
         user = User(
             id=identity,
             name=name or login,
@@ -55,6 +55,21 @@ class Users:
         )
         await self._records.add(identity, user)
         return user
+
+    async def add_service(self, login: str, *, roles: Iterable[str] = (), name: str | None = None) -> User:
+        """Add a service account."""
+        given = await self._roles.checked(roles)
+        identity = await self._free_login(login)
+        user = User(id=identity, name=name or login, roles=given, is_service=True, created=self._now())
+        await self._records.add(identity, user)
+        return user
+
+    async def _free_login(self, login: str) -> str:
+        """Checked before a password is hashed, which is expensive."""
+        identity = checked_login(login)
+        if await self._records.get(identity) is not None:
+            raise AlreadyStored(f"The user '{identity}' already exists.")
+        return identity
 
     async def get(self, login: str) -> User:
         found = await self.find(login)
@@ -107,8 +122,10 @@ class Users:
 
     async def set_password(self, login: str, password: str) -> User:
         check_password(password)
-        hashed = await self._passwords.hash(password)
         found = await self.get(login)
+        if found.is_service:
+            raise AccountRefused(f"'{found.id}' is a service account, which has no password. Create an API key for it.")
+        hashed = await self._passwords.hash(password)
         return self._existing(await self._records.change(found.id, lambda user: replace(user, password=hashed)), login)
 
     async def remove(self, login: str) -> None:
@@ -126,10 +143,10 @@ class Users:
         return await self._records.count()
 
     async def _require_other_admin(self, user: User) -> None:
-        if ADMIN not in user.roles or not user.active:
+        if ADMIN not in user.roles or not user.active or user.is_service:
             return
         others = [item for item in await self._records.all() if item.id != user.id]
-        if not any(ADMIN in item.roles and item.active for item in others):
+        if not any(ADMIN in item.roles and item.active and not item.is_service for item in others):
             raise AccountRefused(f"'{user.id}' is the last active admin. Add another admin first.")
 
     @staticmethod

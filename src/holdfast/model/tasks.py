@@ -14,6 +14,8 @@ from holdfast.model.record_rows import RecordRow
 
 TASK = "task"
 """Kind of the records, and key of the bookmark metadata that describes a task."""
+HUMAN_TASK = "HumanTask"
+"""Type of the bookmarks of human tasks."""
 ROLE, USER = "role:", "user:"
 
 

@@ -285,10 +285,11 @@ class Runtime(InstanceReads):
         *,
         idempotency: str | None = None,
         who: str | None = None,
+        may_answer: bool = True,
         on_line: OnLine | None = None,
     ) -> RunResult:
         """Resume a bookmark (the only one, if none is named); once per idempotency key. `who` is an operator, for the
-        journal."""
+        journal. Without `may_answer` the operator cannot resume human tasks."""
         guards: tuple[Guard, ...] = ()
         if idempotency is not None:
             body = stimulus_hash(bookmark, payload)  # Of the request: another bookmark may wait by now.
@@ -303,7 +304,7 @@ class Runtime(InstanceReads):
         if who is None:
             job = ResumeJob(key, bookmark, payload, guards=guards)
         else:
-            job = OperatorResume(key, OperatorRequest(who), bookmark, payload, guards)
+            job = OperatorResume(key, OperatorRequest(who, may_answer=may_answer), bookmark, payload, guards)
         try:
             answer = await self._lanes.ask(job)
         except ExecutionError:

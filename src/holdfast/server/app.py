@@ -18,9 +18,11 @@ from holdfast import __version__
 from holdfast.engine import Holdfast
 from holdfast.ports import Authenticator
 from holdfast.server import auth, health, http_workflows, metrics, problems, users
+from holdfast.server.admission import AdmittedRoute
 from holdfast.server.backend import Backend
 from holdfast.server.documentation import documentation_routes
 from holdfast.server.documented_answers import answers, operation_id
+from holdfast.server.evaluation_limit import EvaluationLimit
 from holdfast.server.live import connection
 from holdfast.server.middleware import Entrance, wrapped
 from holdfast.server.openapi import describe
@@ -107,6 +109,7 @@ def make_api(backend: Backend) -> FastAPI:
         separate_input_output_schemas=False,
     )
     api.state.backend = backend
+    api.state.evaluation_limit = EvaluationLimit()
     problems.install(api)
     http_workflows.mount(api, backend)  # First, so its requests skip the search through all other routes.
     api.router.routes.extend(_routes())
@@ -119,7 +122,7 @@ def make_api(backend: Backend) -> FastAPI:
 def _routes() -> tuple[BaseRoute, ...]:
     """Built once per process: routes do not depend on the application, and building them takes most of the time of
     `create_app`."""
-    made = APIRouter(generate_unique_id_function=operation_id)
+    made = APIRouter(generate_unique_id_function=operation_id, route_class=AdmittedRoute)
     for router in ROUTERS:
         add_routes(made, router, "/api", answers())
     for router in ACCOUNTS:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated
 
-from fastapi import Request
+from fastapi import Request, Response
 
 from holdfast import __version__
 from holdfast.errors import AccountRefused
@@ -25,6 +26,9 @@ from holdfast.server.security import accounts_of, public, signed_in
 
 router = Routes("/auth", tags=["auth"])
 
+DEVICE_COOKIE = "holdfast_device"
+DEVICE_TIME = timedelta(days=180)
+
 
 @router.get("/info", dependencies=[public()])
 async def info(request: Request) -> AuthInfo:
@@ -33,9 +37,22 @@ async def info(request: Request) -> AuthInfo:
 
 
 @router.post("/login", dependencies=[public()])
-async def login(request: Request, body: SignInRequest) -> Tokens:
-    """Sign in by name and password."""
-    return _tokens(await accounts_of(request).sign_in(body.user, body.password, address=_address(request)))
+async def login(request: Request, response: Response, body: SignInRequest) -> Tokens:
+    """Sign in by name and password. The response sets a cookie that makes this device known: failures of others do not delay
+    its next sign-in."""
+    signed = await accounts_of(request).sign_in(
+        body.user, body.password, address=_address(request), device_token=request.cookies.get(DEVICE_COOKIE)
+    )
+    response.set_cookie(
+        DEVICE_COOKIE,
+        signed.device,
+        max_age=int(DEVICE_TIME.total_seconds()),
+        path=f"{request.app.state.backend.base_path}/api/auth",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+    return _tokens(signed)
 
 
 @router.post("/refresh", dependencies=[public()])
@@ -67,7 +84,7 @@ async def password(request: Request, who: Annotated[Principal, signed_in()], bod
     user = await accounts.users.find(who.id)
     if user is None:
         raise AccountRefused(f"'{who.name}' is not a user with a password.")
-    await accounts.verify_credentials(user.id, body.current, address=_address(request))
+    await accounts.verify_own_password(user, body.current)
     await accounts.change_password(user.id, body.password)
 
 

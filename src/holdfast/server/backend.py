@@ -14,6 +14,7 @@ from starlette.requests import HTTPConnection
 
 from holdfast.engine import Holdfast
 from holdfast.identity.accounts import Accounts
+from holdfast.identity.passwords import Passwords
 from holdfast.identity.tokens import ResumeClaims
 from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.catalog import DefinitionContent, DefinitionQuery, DefinitionVersion, Which
@@ -56,6 +57,8 @@ class Backend:
         self.accounts: Accounts | None = None
         self.first_password: str | None = None
         """Password of the admin created at this start; print it once."""
+        self.parsing = asyncio.Lock()
+        """Held while the files of an import are parsed, which takes a core for seconds."""
         self._facts: OrderedDict[str, ContentFacts] = OrderedDict()
         self._watch: Watch | None = None
         self.metrics: Metrics
@@ -94,6 +97,8 @@ class Backend:
             tenant=self.tenant,
             access_time=settings.access_token_time,
             refresh_time=settings.refresh_token_time,
+            key_time=settings.api_key_time,
+            passwords=Passwords(queue_max=settings.sign_in_queue_max),
         )
         stack.callback(accounts.close)
         if self.auth:

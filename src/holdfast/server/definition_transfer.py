@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -14,14 +15,11 @@ from holdfast.errors import HoldfastError
 from holdfast.model.reader import parse_definition
 from holdfast.server.backend import Backend
 from holdfast.server.definition_service import native
+from holdfast.server.import_files import ImportLimits, ReadFile, read_files
 from holdfast.server.problems import Refusal, as_finding
 from holdfast.server.schemas.base import ProblemDetail
 from holdfast.server.schemas.definitions import ImportedFile
 from holdfast.server.views import definitions as views
-
-FILES_MAX = 1_000
-UNPACKED_BYTES_MAX = 50_000_000
-"""Limit on unpacked bytes, counted while unpacking: the sizes declared in a zip cannot be trusted."""
 
 
 class DefinitionTransfer:
@@ -60,72 +58,31 @@ class DefinitionTransfer:
 
     # -- import --------------------------------------------------------------------------------------------------------
 
-    async def take(self, given: Iterable[tuple[str, bytes]], *, publish: bool) -> list[ImportedFile]:
-        found = []
-        for name, data in given:
-            try:
-                parts = list(unpacked(name, data))
-            except Refusal as refusal:
-                found.append(_refused(name, refusal))
-                continue
-            found.extend([await self._one(part, content, publish=publish) for part, content in parts])
-        return found
+    async def take(self, given: Sequence[tuple[str, bytes]], *, publish: bool) -> list[ImportedFile]:
+        limits = ImportLimits.of(self._server.engine.settings)
+        async with self._server.parsing:
+            files = await asyncio.to_thread(read_files, given, limits)
+        return [await self._one(file, publish=publish) for file in files]
 
-    async def _one(self, name: str, data: bytes, *, publish: bool) -> ImportedFile:
+    async def _one(self, file: ReadFile, *, publish: bool) -> ImportedFile:
         service = self._server.runtime.definitions
+        if file.document is None:
+            return _refused(file.name, file.refusal or Refusal(422, "file.unreadable", "The file cannot be read."))
         try:
-            document = native(read_document(name, data))
+            document = native(file.document)
             if publish:
                 label = (await service.save_and_publish(document)).version
             else:
                 label = await service.save_draft(document)
         except (HoldfastError, Refusal) as error:
-            return _refused(name, error)
-        return ImportedFile(file=name, ok=True, id=label.definition_id, version=label.version)
+            return _refused(file.name, error)
+        return ImportedFile(file=file.name, ok=True, id=label.definition_id, version=label.version)
 
 
 def _refused(name: str, error: Exception) -> ImportedFile:
     listed = getattr(error, "problems", ())
     problems = [ProblemDetail(**as_finding(item)) for item in listed] or [ProblemDetail(message=str(error))]
     return ImportedFile(file=name, ok=False, problems=problems)
-
-
-def unpacked(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
-    """The file itself, or the files inside a zip."""
-    if not data.startswith(b"PK\x03\x04"):
-        yield name, data
-        return
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            left = UNPACKED_BYTES_MAX
-            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-            if len(entries) > FILES_MAX:
-                raise Refusal(422, "zip.too_many", f"{name} holds more than {FILES_MAX} files. Send it in parts.")
-            for entry in entries:
-                with archive.open(entry) as file:
-                    content = file.read(left + 1)
-                left -= len(content)
-                if left < 0:
-                    raise Refusal(422, "zip.too_large", f"{name} unpacks to more than {UNPACKED_BYTES_MAX} bytes.")
-                yield f"{name}/{entry.filename}", content
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
-        raise Refusal(422, "zip.unreadable", f"{name} is not a readable zip: {error}.") from error
-
-
-def read_document(name: str, data: bytes) -> dict[str, Any]:
-    import yaml
-
-    try:
-        text = data.decode("utf-8-sig")
-        if name.lower().endswith((".yaml", ".yml")):
-            found = yaml.safe_load(text)
-        else:
-            found = msgspec.json.decode(text)
-    except (UnicodeDecodeError, msgspec.DecodeError, yaml.YAMLError, RecursionError) as error:
-        raise Refusal(422, "file.unreadable", f"{name} is neither JSON nor YAML: {error}.") from error
-    if not isinstance(found, dict):
-        raise Refusal(422, "file.no_definition", f"{name} contains no definition: a JSON object is expected.")
-    return found
 
 
 def safe_name(text: str) -> str:

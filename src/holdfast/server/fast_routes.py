@@ -73,7 +73,7 @@ async def _dispatch(request: FastRequest) -> Answer:
 
 async def _resume(request: FastRequest) -> Answer:
     wanted: ResumeRequest = request.body
-    service = OperatorService(request.server, request.who.name)
+    service = OperatorService.of(request.server, request.who)
     return 200, await service.resume(request.name, wanted.bookmark_id, wanted.payload, request.key), {}
 
 
@@ -113,6 +113,13 @@ class FastRoutes:
             return
         route, name = found
         facts = facts_of(scope)
+        try:  # Before the body is read.
+            security: Security = self._api.state.security
+            who = admitted(await security.principal(facts), route.permission)
+        except Exception as error:  # noqa: BLE001 - every error has its answer in one table
+            await respond(error, scope["path"])(scope, receive, send)
+            return
+        scope.setdefault("state", {})["principal"] = who  # For the FastAPI route, if the request passes on.
         try:
             raw = await _body(receive)
         except HTTPException:  # Too large: the FastAPI route answers with the error.
@@ -123,8 +130,6 @@ class FastRoutes:
             await self._app(scope, _again(raw, receive), send)
             return
         try:
-            security: Security = self._api.state.security
-            who = admitted(await security.principal(facts), route.permission)
             status, answer, headers = await route.open(FastRequest(self._server, name, who, body, facts.headers))
         except Exception as error:  # noqa: BLE001 - every error has its answer in one table
             await respond(error, scope["path"])(scope, receive, send)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fastapi import FastAPI
-from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.errors import UnstorableText
+from holdfast.errors import NotSignedIn, UnstorableText
+from holdfast.model.charsets import charset_of
+from holdfast.server.admission import body_too_large, bounded
 from holdfast.server.backend import Backend
 from holdfast.server.encoded_paths import mark_slashes
 from holdfast.server.fast_routes import FastRoutes, local_path
 from holdfast.server.http_workflows import PATH as WORKFLOWS
 from holdfast.server.problems import problem, respond
+from holdfast.server.security import check_local, facts_of
 
 EXPOSED = ("ETag", "Location", "X-Workflow-Instance-Id", "X-Correlation-Id", "Retry-After")
 
@@ -33,6 +36,8 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
 )
 """Encoded for ASGI: names in lower case."""
+SETTING = "request_bytes_max"
+"""Setting of the limit of bodies of `/api`."""
 
 
 def wrapped(api: FastAPI, backend: Backend) -> Entrance:
@@ -80,23 +85,32 @@ class Entrance:
                 return
             # ASGI root path: the path stays whole, and root_path names its mounted part.
             scope = {**scope, "root_path": root + base}
-        if scope["type"] == "http" and (other := self._other_tenant(scope)) is not None:
-            message = (
-                f"This server does not serve the tenant '{other}'. Omit X-Tenant-Id, or call that tenant's server."
-            )
-            await problem(403, "tenant.other", message, path=path)(scope, receive, send)
-            return
-        if scope["type"] == "http" and not _is_for_workflows(scope) and _holds_nul(scope):
-            refusal = respond(UnstorableText("\0", "address"), path.replace("\0", "%00"))
+        if scope["type"] == "http" and (refusal := self._refusal(scope)) is not None:
             await refusal(scope, receive, send)
             return
         await self._app(scope if _is_for_workflows(scope) else mark_slashes(scope), receive, send)
 
-    def _other_tenant(self, scope: Scope) -> str | None:
-        """The tenant named by the request, if this server does not serve it."""
+    def _refusal(self, scope: Scope) -> Response | None:
+        """The response to a request whose address or headers are refused."""
+        path = scope["path"]
+        if not self.backend.auth and _is_for_workflows(scope):  # Routes of the API check it with their permission.
+            try:
+                check_local(facts_of(scope))
+            except NotSignedIn as error:
+                return respond(error, path)
         for name, value in scope["headers"]:
-            if name == b"x-tenant-id" and value.decode("latin-1") != self.backend.tenant:
-                return str(value.decode("latin-1"))
+            if name == b"x-tenant-id" and (other := value.decode("latin-1")) != self.backend.tenant:
+                message = (
+                    f"This server does not serve the tenant '{other}'. Omit X-Tenant-Id, or call that tenant's server."
+                )
+                return problem(403, "tenant.other", message, path=path)
+            if name == b"content-type":
+                try:
+                    charset_of(value.decode("latin-1"))
+                except ValueError as error:
+                    return problem(415, "body.charset", f"{error} Send UTF-8.", path=path)
+        if not _is_for_workflows(scope) and _holds_nul(scope):
+            return respond(UnstorableText("\0", "address"), path.replace("\0", "%00"))
         return None
 
 
@@ -151,23 +165,7 @@ class BodyLimit:
             return
         length = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
         if length.isdigit() and int(length) > self._limit:
-            refusal = problem(413, "body.too_large", self._message(), path=scope["path"])
-            await refusal(scope, receive, send)
+            refused = body_too_large(self._limit, SETTING)
+            await problem(413, refused.code, refused.detail, path=scope["path"])(scope, receive, send)
             return
-        seen = 0
-
-        async def receiving() -> Message:
-            nonlocal seen
-            if seen <= self._limit:
-                message = await receive()
-                seen += len(message.get("body", b""))
-            if seen > self._limit:
-                raise HTTPException(
-                    413, self._message()
-                )  # The only error that FastAPI does not wrap while it reads a body.
-            return message
-
-        await self._app(scope, receiving, send)
-
-    def _message(self) -> str:
-        return f"The body is larger than {self._limit} bytes. Send less, or raise the setting request_bytes_max."
+        await self._app(scope, bounded(receive, self._limit, SETTING), send)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
 from holdfast.errors import InstanceNotFound
 from holdfast.model.listing import InstanceFilter
+from holdfast.model.principal import ADMIN, Principal
 from holdfast.model.stored import InstanceKey
 from holdfast.server.backend import Backend
 from holdfast.server.problems import Refusal, answer_for
@@ -30,18 +31,28 @@ PAGE = 1_000
 
 
 class OperatorService:
-    def __init__(self, server: Backend, who: str) -> None:
+    def __init__(self, server: Backend, who: str, *, may_answer: bool = False) -> None:
         self._server = server
         self._who = who
+        self._may_answer = may_answer
+        """Whether the caller may resume and skip human tasks. Others answer the tasks that are meant for them."""
+
+    @classmethod
+    def of(cls, server: Backend, who: Principal) -> Self:
+        return cls(server, who.name, may_answer=ADMIN in who.roles)
 
     # -- single instance -----------------------------------------------------------------------------------------------
 
     async def resume(self, instance_id: str, bookmark: str | None, payload: Any, key: str | None) -> InstanceResult:
         runtime = self._server.runtime
         if key is not None:
-            await runtime.resume(instance_id, bookmark, payload, idempotency=key, who=self._who)
+            await runtime.resume(
+                instance_id, bookmark, payload, idempotency=key, who=self._who, may_answer=self._may_answer
+            )
             return await self._now(instance_id)
-        done = await runtime.operators.resume_and_read(instance_id, bookmark, payload, who=self._who)
+        done = await runtime.operators.resume_and_read(
+            instance_id, bookmark, payload, who=self._who, may_answer=self._may_answer
+        )
         if done is not None:
             return views.result_of(self._server, *done)
         return await self._now(instance_id)
@@ -61,7 +72,12 @@ class OperatorService:
 
     async def skip(self, instance_id: str, body: SkipRequest) -> InstanceResult:
         await self._server.runtime.operators.skip(
-            instance_id, body.activity_id, outcome=body.outcome, who=self._who, why=body.why
+            instance_id,
+            body.activity_id,
+            outcome=body.outcome,
+            who=self._who,
+            why=body.why,
+            may_answer=self._may_answer,
         )
         return await self._now(instance_id)
 

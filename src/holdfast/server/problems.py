@@ -75,6 +75,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.NotSignedIn: Answer(401, "access.not_signed_in"),
     errors.PermissionDenied: Answer(403, "access.denied"),
     errors.TooManyAttempts: Answer(429, "access.too_many_attempts"),
+    errors.TooManyRequests: Answer(429, "access.too_many_requests"),
     errors.AccountNotFound: Answer(404, "account.not_found"),
     errors.AccountRefused: Answer(422, "account.refused"),
     # human tasks
@@ -82,6 +83,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.TaskTaken: Answer(409, "task.taken"),
     errors.TaskClosed: Answer(409, "task.closed"),
     errors.TaskNotYours: Answer(403, "task.not_yours"),
+    errors.TaskNotResumable: Answer(403, "task.not_resumable"),
     errors.AnswerRefused: Answer(422, "task.answer_refused"),
     errors.ScheduleNotFound: Answer(404, "schedule.not_found"),
     # transport and store
@@ -115,6 +117,14 @@ class Refusal(Exception):
         self.headers = dict(headers or {})
         self.findings = tuple(findings)
         super().__init__(detail)
+
+
+class BodyRefused(HTTPException):
+    """A refusal while a body is read: the only kind of error that FastAPI passes on from there."""
+
+    def __init__(self, status: int, code: str, detail: str) -> None:
+        self.code = code
+        super().__init__(status, detail)
 
 
 def not_found(what: str, name: str) -> Refusal:
@@ -162,6 +172,15 @@ def as_finding(item: Finding) -> dict[str, Any]:
     }
 
 
+def detail_of(error: Exception) -> str:
+    """The text for callers. Errors of the store and of brokers name hosts, databases and paths, which are for the log."""
+    if isinstance(error, errors.StoreError | errors.TransportError):
+        logger.debug("a request failed", exc_info=error)
+        what = "store" if isinstance(error, errors.StoreError) else "transport"
+        return f"The {what} is unavailable. Try again later; the server's log has the details."
+    return str(error)
+
+
 def respond(error: Exception, path: str | None = None) -> Response:
     """The response to an error."""
     if isinstance(error, ClientDisconnect):  # The client is gone, and nothing failed on this side.
@@ -176,7 +195,7 @@ def respond(error: Exception, path: str | None = None) -> Response:
     return problem(
         status,
         code,
-        str(error),
+        detail_of(error),
         path=path,
         findings=[as_finding(item) for item in found],
         headers=_headers(error),
@@ -186,7 +205,7 @@ def respond(error: Exception, path: str | None = None) -> Response:
 def _headers(error: Exception) -> dict[str, str]:
     if isinstance(error, errors.NotSignedIn):
         return {"WWW-Authenticate": "Bearer"}
-    if isinstance(error, errors.TooManyAttempts):
+    if isinstance(error, errors.TooManyAttempts | errors.TooManyRequests):
         return {"Retry-After": str(max(1, round(error.wait.total_seconds())))}
     if isinstance(error, errors.StoreUnavailable):
         return {"Retry-After": "1"}
@@ -205,7 +224,7 @@ async def _framework(request: Request, error: Exception) -> Response:
     codes = {404: "route.not_found", 405: "method.not_allowed", 413: "body.too_large", 400: "request.malformed"}
     return problem(
         error.status_code,
-        codes.get(error.status_code, "refused"),
+        error.code if isinstance(error, BodyRefused) else codes.get(error.status_code, "refused"),
         str(error.detail),
         path=request.url.path,
         headers=error.headers,

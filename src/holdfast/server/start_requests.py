@@ -45,9 +45,13 @@ class Starter:
         is_settled = is_others or await settled(server, name, server.engine.settings.execute_wait)
         row, result = await views.read(server, name)
         view = self._view(result, row.version, existing=existing)
-        if is_others and not self._context.who.may("instances:read"):
+        if existing and not self._context.who.may("instances:read") and not self._is_mine(result):
             view = view.model_copy(update={"outputs": {}, "bookmarks": [], "incidents": []})
         return view, is_settled
+
+    def _is_mine(self, result: RunResult) -> bool:
+        """Whether the caller started the instance: another caller may have used the same key."""
+        return result._live.principal == self._context.who.name
 
     def _view(self, result: RunResult, position: int, *, existing: bool) -> ExecuteResult:
         links = self._context.who.may("instances:write")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import Request
 from msgspec import UNSET
 
-from holdfast.errors import PermissionDenied
+from holdfast.errors import AccountRefused, PermissionDenied
 from holdfast.identity.accounts import Accounts
 from holdfast.identity.api_keys import ApiKey
 from holdfast.identity.roles import Role
@@ -33,6 +33,8 @@ from holdfast.server.security import accounts_of, requires
 
 router = Routes(tags=["accounts"])
 
+KEY_ID = "key:"
+"""Prefix of the principal ids of API keys."""
 Writer = Annotated[Principal, requires("users:write")]
 
 
@@ -44,8 +46,15 @@ async def list_users(request: Request) -> Page[UserItem]:
 
 @router.post("/users", status_code=201)
 async def add_user(request: Request, who: Writer, body: NewUser) -> UserItem:
+    """Add a user with a password, or a service account without one."""
     accounts = accounts_of(request)
     await _check_gift(accounts, who, body.roles)
+    if body.is_service:
+        if body.password is not None:
+            raise AccountRefused("A service account has no password. Omit it, and create an API key for the account.")
+        return _user(await accounts.users.add_service(body.user, roles=body.roles, name=body.name))
+    if body.password is None:
+        raise AccountRefused("A user needs a password. Send one, or create a service account with is_service.")
     return _user(await accounts.users.add(body.user, body.password, roles=body.roles, name=body.name))
 
 
@@ -113,10 +122,11 @@ async def list_keys(request: Request) -> Page[KeyItem]:
 
 @router.post("/api-keys", status_code=201)
 async def add_key(request: Request, who: Writer, body: NewKey) -> MadeKey:
-    """Create a key. Only this response contains it."""
+    """Create a key for the caller or for a service account. Only this response contains it."""
     accounts = accounts_of(request)
     await _check_gift(accounts, who, body.roles)
-    made, text = await accounts.keys.add(body.name, roles=body.roles, expires=body.expires, who=who.id)
+    owner = await _owner(accounts, who, body.owner)
+    made, text = await accounts.keys.add(body.name, roles=body.roles, expires=body.expires, who=who.id, owner=owner)
     return MadeKey(**_key(made), key=text)
 
 
@@ -126,6 +136,19 @@ async def remove_key(request: Request, who: Writer, key: str) -> None:
     await _check_gift(accounts, who, (await accounts.keys.get(key)).roles)
     await accounts.keys.remove(key)
     accounts.clear_cache()
+
+
+async def _owner(accounts: Accounts, who: Principal, wanted: str | None) -> str:
+    """The owner of a new key. Empty for callers that have no account here: their key belongs to the deployment."""
+    if wanted is not None:
+        account = await accounts.users.get(wanted)
+        if account.id != who.id and not account.is_service:
+            raise AccountRefused(f"'{account.id}' is another user. A key belongs to its maker or to a service account.")
+        await _check_gift(accounts, who, account.roles)
+        return account.id
+    if who.id.startswith(KEY_ID):  # A key makes keys for its own owner.
+        return (await accounts.keys.get(who.id.removeprefix(KEY_ID))).owner
+    return "" if await accounts.users.find(who.id) is None else who.id
 
 
 async def _check_gift(accounts: Accounts, who: Principal, roles: Iterable[str]) -> None:
@@ -138,7 +161,14 @@ def _check_permissions(who: Principal, permissions: Iterable[str]) -> None:
 
 
 def _user(user: User) -> UserItem:
-    return UserItem(id=user.id, name=user.name, roles=list(user.roles), active=user.active, created=user.created)
+    return UserItem(
+        id=user.id,
+        name=user.name,
+        roles=list(user.roles),
+        active=user.active,
+        is_service=user.is_service,
+        created=user.created,
+    )
 
 
 def _role(role: Role) -> RoleItem:
@@ -152,5 +182,7 @@ def _key(key: ApiKey) -> dict[str, Any]:
         "roles": list(key.roles),
         "created": key.created,
         "created_by": key.created_by,
+        "owner": key.owner,
+        "last_used": key.last_used,
         "expires": key.expires,
     }

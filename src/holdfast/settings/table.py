@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-__all__ = ["History", "JournalMode", "LogFormat", "LogLevel", "Settings"]
+__all__ = ["NO_ROWS", "History", "JournalMode", "LogFormat", "LogLevel", "Settings"]
 
 
 class JournalMode(StrEnum):
@@ -39,6 +39,9 @@ class History(StrEnum):
     SNAPSHOTS = "snapshots"
 
 
+NO_ROWS = frozenset({"plugins", "chosen"})
+"""Fields of `Settings` that are not settings."""
+
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 
@@ -53,6 +56,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 1_000_000
     threads_max: Annotated[int, Meta(ge=1, description="Threads for effects that are not async functions.")] = 32
     processes_max: Annotated[int, Meta(ge=1, description="Processes for effects declared with `cpu=True`.")] = 2
+    lanes: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Lanes of a node: groups of instances that are executed and committed at the same time.",
+        ),
+    ] = 2
     cancel_grace: Annotated[
         timedelta,
         Meta(description="Time for a canceled or timed-out effect to clean up before it is abandoned."),
@@ -74,6 +84,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         ),
     ] = History.JOURNAL
     store: Annotated[str, Meta(description="Address of the store.")] = "sqlite:///holdfast.db"
+    store_connections: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Maximum number of connections of a process to its store, without those of the heartbeat. 0: the default "
+            "of the store (PostgreSQL 18, MariaDB and MySQL 24, SQLite 4).",
+        ),
+    ] = 0
     store_retries: Annotated[int, Meta(ge=0, description="Retries of a store operation after a transient error.")] = 3
     store_retry_delay: Annotated[
         timedelta, Meta(description="Delay before the first retry; it doubles each time, with jitter.")
@@ -97,12 +115,23 @@ class Settings(Struct, frozen=True, kw_only=True):
         2_000_000
     )
     liquid_steps: Annotated[int, Meta(ge=1_000, description="Maximum steps of one Liquid template.")] = 1_000_000
-    javascript_time: Annotated[timedelta, Meta(description="Time limit of one JavaScript expression or script.")] = (
-        timedelta(milliseconds=500)
-    )
+    javascript_time: Annotated[
+        timedelta, Meta(description="Processor time of one JavaScript expression or script.")
+    ] = timedelta(milliseconds=500)
     javascript_memory: Annotated[
         int, Meta(ge=1_000_000, description="Memory limit in bytes of one JavaScript expression or script.")
     ] = 33_554_432
+    evaluation_processes: Annotated[
+        int,
+        Meta(ge=1, le=64, description="Maximum number of child processes that evaluate JavaScript and Liquid."),
+    ] = 2
+    watchdog: Annotated[
+        timedelta,
+        Meta(
+            description="A server or worker whose event loop stands still for so long writes its stacks to standard error and "
+            "ends; its supervisor starts it again. 0s: never. Other programs have no watchdog."
+        ),
+    ] = timedelta(seconds=60)
     admin_password: Annotated[
         str,
         Meta(
@@ -119,10 +148,16 @@ class Settings(Struct, frozen=True, kw_only=True):
             extra={"secret": True},
         ),
     ] = ""
+    sign_in_queue_max: Annotated[
+        int, Meta(ge=1, description="Sign-ins that may wait for the verification of a password; further ones get 429.")
+    ] = 16
     access_token_time: Annotated[timedelta, Meta(description="Lifetime of an access token.")] = timedelta(minutes=15)
     refresh_token_time: Annotated[
         timedelta, Meta(description="A session ends if it is not refreshed for this long.")
     ] = timedelta(days=30)
+    api_key_time: Annotated[
+        timedelta, Meta(description="Lifetime of an API key, unless an expiry is given when it is created.")
+    ] = timedelta(days=365)
     resume_link_time: Annotated[timedelta, Meta(description="Lifetime of a link that resumes a bookmark.")] = timedelta(
         days=7
     )
@@ -132,6 +167,52 @@ class Settings(Struct, frozen=True, kw_only=True):
     request_bytes_max: Annotated[
         int, Meta(ge=1_000, description="Maximum size in bytes of a request body of `/api`.")
     ] = 10_000_000
+    anonymous_request_bytes_max: Annotated[
+        int, Meta(ge=1_000, description="Maximum size in bytes of a request body of `/api` without sign-in.")
+    ] = 1_000_000
+    request_head_bytes_max: Annotated[
+        int, Meta(ge=1_000, description="Maximum size in bytes of a request's address and headers.")
+    ] = 32_768
+    request_headers_max: Annotated[int, Meta(ge=10, description="Maximum number of headers of a request.")] = 100
+    request_head_time: Annotated[
+        timedelta, Meta(description="Time for a client to send the headers of a request, from its first byte.")
+    ] = timedelta(seconds=10)
+    request_body_time: Annotated[
+        timedelta,
+        Meta(description="Time for a client to send a request body, besides the time of `request_body_rate`."),
+    ] = timedelta(seconds=30)
+    request_body_rate: Annotated[
+        int, Meta(ge=1, description="Bytes of a request body that extend `request_body_time` by one second.")
+    ] = 10_000
+    response_stall_time: Annotated[
+        timedelta, Meta(description="A connection ends if the client does not read a response for this long.")
+    ] = timedelta(seconds=60)
+    connections_max: Annotated[
+        int,
+        Meta(ge=1, description="Maximum connections of a server process; less if its limit of open files is lower."),
+    ] = 5_000
+    address_connections_max: Annotated[
+        int,
+        Meta(ge=1, description="Maximum connections of one client address (IPv6: /64). Trusted proxies are exempt."),
+    ] = 200
+    json_depth_max: Annotated[int, Meta(ge=10, description="Maximum nesting of a JSON body of `/api`.")] = 400
+    json_values_max: Annotated[
+        int,
+        Meta(ge=100, description="Maximum number of commas, colons and brackets of a JSON body, also inside its text."),
+    ] = 500_000
+    form_parts_max: Annotated[int, Meta(ge=1, description="Maximum number of fields of a form, and of its files.")] = (
+        1_000
+    )
+    yaml_bytes_max: Annotated[int, Meta(ge=100, description="Maximum size in bytes of an imported YAML file.")] = (
+        250_000
+    )
+    archive_bytes_max: Annotated[
+        int, Meta(ge=1_000, description="Maximum size in bytes of the files of an imported zip, unpacked.")
+    ] = 50_000_000
+    archive_files_max: Annotated[int, Meta(ge=1, description="Maximum number of files of an imported zip.")] = 1_000
+    live_sign_in_time: Annotated[
+        timedelta, Meta(description="Time for a live connection (WebSocket) to sign in before it is closed.")
+    ] = timedelta(seconds=10)
     execute_wait: Annotated[
         timedelta, Meta(description="Maximum time `/execute` waits for an instance before it answers 202.")
     ] = timedelta(seconds=30)
@@ -218,6 +299,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = LogLevel.WARNING
     plugins: Mapping[str, Any] = {}
     """Values of plugin settings by name."""
+    chosen: frozenset[str] = frozenset()
+    """Names of the settings that an argument, the environment or the file sets; the others have their default."""
 
     def __getitem__(self, name: str) -> Any:
         """The value of a plugin's setting."""

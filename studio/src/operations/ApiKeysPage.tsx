@@ -17,8 +17,10 @@ const t = defineMessages("apiKeys", {
   by: "by",
   expires: "Expires",
   never: "never",
+  owner: "Owner",
+  lastUsed: "Last used",
   new: "New key",
-  expiresHint: "Leave empty for no expiry",
+  expiresHint: "Leave empty for the default lifetime",
   make: "Create key",
   made: "New API key",
   madeText: "Copy the key now. It is shown only once. The server stores only its hash.",
@@ -87,6 +89,14 @@ export function ApiKeysPage() {
             label: t("expires"),
             sort: "expires",
             cell: (row) => (row.expires ? <Timestamp at={row.expires} /> : <span className="faint">{t("never")}</span>),
+          },
+          { id: "owner", label: t("owner"), sort: "owner", cell: (row) => row.owner },
+          {
+            id: "last_used",
+            label: t("lastUsed"),
+            sort: "last_used",
+            cell: (row) =>
+              row.last_used ? <Timestamp at={row.last_used} /> : <span className="faint">{t("never")}</span>,
           },
           {
             id: "actions",

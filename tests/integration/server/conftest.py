@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import aiohttp
@@ -15,6 +16,8 @@ from argon2 import PasswordHasher
 
 from holdfast.engine import Holdfast
 from holdfast.server import create_app
+from holdfast.server.protocol import server_config
+from holdfast.settings import Settings
 
 
 class Answer(NamedTuple):
@@ -80,9 +83,12 @@ Serve = Callable[..., Awaitable[Caller]]
 class Told(uvicorn.Server):
     """Says when it serves, and ends when it is told to instead of at its next tick."""
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, app: Any, **options: Any) -> None:
+        options.setdefault("lifespan", "on")
         super().__init__(
-            uvicorn.Config(app, port=0, log_level="warning", log_config=None, ws="websockets-sansio", lifespan="on")
+            server_config(
+                app, app.backend.engine.settings if hasattr(app, "backend") else Settings(), port=0, **options
+            )
         )
         self.serving = asyncio.Event()
         self.end = asyncio.Event()
@@ -94,8 +100,8 @@ class Told(uvicorn.Server):
 
 
 @asynccontextmanager
-async def served(app: Any) -> AsyncIterator[str]:
-    server = Told(app)
+async def served(app: Any, **options: Any) -> AsyncIterator[str]:
+    server = Told(app, **options)
     server.capture_signals = nullcontext  # type: ignore[method-assign,assignment]
     task = asyncio.create_task(server.serve())
     try:
@@ -119,14 +125,16 @@ def _light_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def serve() -> AsyncIterator[Serve]:
-    """Start a server; `engine` options go to Holdfast, others to create_app."""
+    """Start a server; `config` goes to the HTTP server, `options` go to create_app."""
     async with AsyncExitStack() as stack:
 
-        async def start(engine: Holdfast | None = None, **options: Any) -> Caller:
+        async def start(
+            engine: Holdfast | None = None, *, config: Mapping[str, Any] = MappingProxyType({}), **options: Any
+        ) -> Caller:
             if engine is None:
                 engine = Holdfast(store="memory://", entry_points=False)
             app = create_app(engine, **{"auth": False, "studio": False, **options})
-            url = await stack.enter_async_context(served(app))
+            url = await stack.enter_async_context(served(app, **config))
             session = await stack.enter_async_context(aiohttp.ClientSession())
             return Caller(session, url, engine, app)
 

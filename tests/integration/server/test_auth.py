@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Holdfast
+from holdfast import Holdfast, Workflow
+from holdfast.activities import HttpEndpoint
 from holdfast.errors import NotSignedIn, SettingsError
 from holdfast.model.principal import ROLES, Principal
 from holdfast.ports import RequestFacts
@@ -14,6 +15,7 @@ from holdfast.server.security import check_open_address
 from tests.integration.server.conftest import Caller, Serve
 
 PASSWORD = "let me in please"
+SIGN_IN = {"user": "admin", "password": PASSWORD}
 
 
 @pytest.fixture
@@ -52,6 +54,21 @@ async def test_wrong_passwords_are_slowed_down(api: Caller) -> None:
     assert int(answers[-1].headers["Retry-After"]) >= 1
 
 
+async def test_a_browser_that_signed_in_before_is_not_locked_out(api: Caller) -> None:
+    signed = await api.ask("POST", "/api/auth/login", SIGN_IN)
+    cookie = signed.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert "Path=/api/auth" in cookie
+    api.session.cookie_jar.clear()
+    wrong = {"user": "admin", "password": "wrong"}
+    statuses = [(await api.ask("POST", "/api/auth/login", wrong)).status for _ in range(6)]
+    assert statuses[-1] == 429
+
+    await api.post("/api/auth/login", SIGN_IN, expect=429)
+    await api.post("/api/auth/login", SIGN_IN, headers={"Cookie": cookie.partition(";")[0]})
+
+
 async def test_guesses_of_the_own_password_are_slowed_down_too(api: Caller) -> None:
     """Who found a token must not learn the password with it."""
     guess: dict[str, Any] = {"headers": await bearer(api)}
@@ -86,6 +103,34 @@ async def test_users_roles_and_keys(api: Caller) -> None:
     await api.delete("/api/users/kim", **admin)
     await api.get("/api/users/kim", expect=404, **admin)
     await api.delete("/api/users/admin", expect=422, **admin)
+
+
+async def test_keys_belong_to_their_maker_or_to_a_service_account(api: Caller) -> None:
+    admin = await bearer(api)
+    robot: dict[str, Any] = {"user": "robot", "is_service": True, "roles": ["viewer"]}
+    for person in ({"user": "kim", "password": PASSWORD, "roles": ["admin"]}, robot):
+        await api.post("/api/users", person, headers=admin, expect=201)
+    await api.post("/api/users", {"user": "none"}, headers=admin, expect=422)
+    await api.post("/api/users", {**robot, "user": "x", "password": PASSWORD}, headers=admin, expect=422)
+    kim = await bearer(api, "kim")
+
+    mine = await api.post("/api/api-keys", {"name": "mine", "roles": ["admin"]}, headers=kim, expect=201)
+    nested = await api.post(
+        "/api/api-keys", {"name": "nested", "roles": ["viewer"]}, headers={"X-Api-Key": mine["key"]}, expect=201
+    )
+    robots = await api.post(
+        "/api/api-keys", {"name": "r", "roles": ["viewer"], "owner": "robot"}, headers=kim, expect=201
+    )
+    await api.post("/api/api-keys", {"name": "theirs", "roles": ["viewer"], "owner": "admin"}, headers=kim, expect=422)
+    assert [made["owner"] for made in (mine, nested, robots)] == ["kim", "kim", "robot"]
+    assert all(made["expires"] for made in (mine, nested, robots))
+
+    await api.delete("/api/users/kim", headers=admin)
+    for made in (mine, nested):
+        await api.get("/api/auth/me", headers={"X-Api-Key": made["key"]}, expect=401)
+    await api.get("/api/auth/me", headers={"X-Api-Key": robots["key"]})
+    (left,) = (await api.get("/api/api-keys", headers=admin))["items"]
+    assert left["last_used"] is not None
 
 
 async def test_nobody_gives_away_more_than_they_have(api: Caller) -> None:
@@ -167,3 +212,18 @@ async def test_an_address_that_is_none_is_nobody_of_this_machine(serve: Serve, h
     api = await serve()
 
     await api.get("/api/auth/me", headers=headers, expect=401)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Host": "evil.example:8600", "Origin": "null"}],
+)
+async def test_without_sign_in_foreign_pages_start_no_workflow(serve: Serve, headers: dict[str, str]) -> None:
+    opened = Workflow(HttpEndpoint(path="open", can_start=True, supported_methods=["GET", "POST"]), id="opened")
+    api = await serve(Holdfast(store="memory://", entry_points=False, workflows=[opened]))
+
+    for method in ("GET", "POST"):
+        answer = await api.ask(method, "/workflows/open", headers=headers)
+        assert (answer.status, answer.body["code"]) == (401, "access.not_signed_in")
+    assert (await api.get("/api/instances"))["items"] == []
+    assert (await api.ask("GET", "/workflows/open")).status == 200

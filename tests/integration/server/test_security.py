@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -66,8 +67,10 @@ async def test_who_follows_a_link_is_not_given_the_next_one(house: House) -> Non
     await house.api.engine.runtime.definitions.save_and_publish(two)
     link = (await house.started("two"))["bookmarks"][0]["resume_url"].partition("/api/")[2]
 
-    answer = await house.api.get(f"/api/{link}")
+    answer = await house.api.post(f"/api/{link}")
+    used = await house.api.post(f"/api/{link}", expect=404)
 
+    assert "b2" not in str(used)
     assert (answer["status"], answer["bookmarks"], answer["incidents"]) == ("suspended", [], [])
 
 
@@ -159,12 +162,28 @@ async def test_only_who_writes_workflows_tries_activities(house: House) -> None:
 
 async def test_a_preview_shows_an_instance_to_those_who_may_see_it(house: House) -> None:
     name = (await house.started("waiting"))["instance_id"]
-    await house.api.put("/api/roles/author", {"permissions": ["definitions:read"]}, headers=house.admin)
+    await house.api.put("/api/roles/author", {"permissions": ["definitions:write"]}, headers=house.admin)
     author, body = await house.key("author"), {"language": "python", "expression": "1 + 1"}
 
     assert (await house.api.post("/api/preview", body, headers=author))["value"] == 2
     await house.api.post("/api/preview", {**body, "instance_id": name}, headers=author, expect=403)
-    await house.api.post("/api/preview", {**body, "instance_id": name}, headers=await house.key("viewer"))
+    await house.api.post("/api/preview", {**body, "instance_id": name}, headers=await house.key("designer"))
+
+
+async def test_who_only_reads_evaluates_nothing(house: House) -> None:
+    viewer = await house.key("viewer")
+    await house.api.post("/api/preview", {"language": "python", "expression": "1 + 1"}, headers=viewer, expect=403)
+    for path in ("/api/definitions/validate", "/api/definitions/x/validate"):
+        await house.api.post(path, {"root": {"type": "WriteLine"}}, headers=viewer, expect=403)
+
+
+async def test_evaluations_are_limited_per_principal(house: House) -> None:
+    body = {"language": "python", "expression": "1 + 1"}
+    eager, other = await house.key("designer"), await house.key("admin")
+    statuses = [(await house.api.ask("POST", "/api/preview", body, headers=eager)).status for _ in range(200)]
+    assert statuses[0] == 200
+    assert 429 in statuses
+    await house.api.post("/api/preview", body, headers=other)
 
 
 # -- tasks -------------------------------------------------------------------------------------------------------------
@@ -193,6 +212,32 @@ async def test_a_task_is_not_answered_by_an_event(house: House, how: str) -> Non
 
     assert "instances:write" in refused["detail"]
     assert (await house.api.get(f"/api/tasks/{task['id']}", headers=house.admin))["state"] == "open"
+
+
+async def test_an_operator_passes_no_task_of_others_by_any_route(house: House) -> None:
+    api, admin = house.api, house.admin
+    name = (await house.started("paying"))["instance_id"]
+    (task,) = (await api.get("/api/tasks", headers=admin))["items"]
+    (mark,) = (await api.get(f"/api/bookmarks?instance_id={name}", headers=admin))["items"]
+    operator = await house.key("operator")
+
+    assert mark["resume_url"] is None
+    link = urlsplit(str(api.app.backend.resume_url(name, mark["id"])))
+    tries: list[tuple[str, Any, dict[str, str]]] = [
+        (f"/api/tasks/{task['id']}/complete", {"answer": True}, operator),
+        (f"/api/tasks/{task['id']}/claim", None, operator),
+        (f"/api/instances/{name}/resume", {"payload": True}, operator),
+        (f"/api/instances/{name}/resume", {"bookmark_id": mark["id"], "payload": True}, operator),
+        (f"/api/instances/{name}/resume", {"payload": True}, {**operator, "Idempotency-Key": "k"}),
+        (f"/api/instances/{name}/skip", {"activity_id": task["activity_id"]}, operator),
+        ("/api/stimuli", {"type": "HumanTask", "payload": {"task_id": task["id"]}, "instance_id": name}, operator),
+        (f"{link.path}?{link.query}", True, {}),
+    ]
+    for path, body, headers in tries:
+        refused = await api.post(path, body, headers=headers, expect=403)
+        assert refused["code"].startswith("task.not_"), path
+    assert (await api.get(f"/api/tasks/{task['id']}", headers=admin))["state"] == "open"
+    await api.post(f"/api/instances/{name}/resume", {"payload": True}, headers=admin)
 
 
 # -- accounts ----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -11,9 +12,17 @@ import jwt
 import pytest
 from argon2 import PasswordHasher
 
-from holdfast.errors import AccountNotFound, AccountRefused, AlreadyStored, NotSignedIn, SettingsError, TooManyAttempts
+from holdfast.errors import (
+    AccountNotFound,
+    AccountRefused,
+    AlreadyStored,
+    NotSignedIn,
+    SettingsError,
+    SignInBusy,
+    TooManyAttempts,
+)
 from holdfast.identity.accounts import PRINCIPAL_CACHE_TIME, Accounts
-from holdfast.identity.passwords import Passwords
+from holdfast.identity.passwords import PARALLEL, Passwords
 from holdfast.identity.tokens import ResumeClaims
 from holdfast.identity.users import User
 from holdfast.model.principal import PERMISSIONS, ROLES
@@ -114,6 +123,86 @@ async def test_failures_are_answered_slower_and_slower_and_a_success_forgets(
     assert await accounts.sign_in("kim", PASSWORD, address="1.2.3.4")
     await fail(4)
     assert await accounts.sign_in("kim", PASSWORD, address="1.2.3.4")
+
+
+async def test_parallel_guesses_are_counted_before_they_are_verified(accounts: Accounts, clock: VirtualClock) -> None:
+    await accounts.users.add("kim", PASSWORD)
+    guesses = [accounts.sign_in("kim", f"wrong {number}", address="1.2.3.4") for number in range(100)]
+
+    answers = await asyncio.gather(*guesses, return_exceptions=True)
+
+    assert [type(answer) for answer in answers].count(NotSignedIn) == 5
+    assert sum(isinstance(answer, TooManyAttempts) for answer in answers) == 95
+
+
+async def test_strangers_do_not_lock_a_known_device_out(accounts: Accounts) -> None:
+    await accounts.users.add("kim", PASSWORD)
+    await accounts.users.add("eve", PASSWORD)
+    known = (await accounts.sign_in("kim", PASSWORD, address="1.2.3.4")).device
+    foreign = (await accounts.sign_in("eve", PASSWORD, address="6.6.6.6")).device
+    for number in range(60):
+        with pytest.raises((NotSignedIn, TooManyAttempts)):
+            await accounts.sign_in("kim", "wrong", address=f"6.6.6.{number}")
+
+    for token in (None, "", "hfd_x_y", foreign, known[:-1]):
+        with pytest.raises(TooManyAttempts):
+            await accounts.sign_in("kim", PASSWORD, address="1.2.3.4", device_token=token)
+    assert await accounts.sign_in("kim", PASSWORD, address="1.2.3.4", device_token=known)
+
+
+async def test_a_known_device_has_few_guesses_too_and_none_after_a_new_password(accounts: Accounts) -> None:
+    await accounts.users.add("kim", PASSWORD)
+    known = (await accounts.sign_in("kim", PASSWORD)).device
+    for _ in range(5):
+        with pytest.raises(NotSignedIn):
+            await accounts.sign_in("kim", "wrong", device_token=known)
+    with pytest.raises(TooManyAttempts):
+        await accounts.sign_in("kim", PASSWORD, device_token=known)
+
+    assert await accounts.sign_in("kim", PASSWORD)  # the counters of strangers are others
+    await accounts.change_password("kim", "another password")
+    for _ in range(5):
+        with pytest.raises(NotSignedIn):
+            await accounts.sign_in("kim", "wrong", device_token=known)
+    with pytest.raises(TooManyAttempts):
+        await accounts.sign_in("kim", "another password")  # it counted as a stranger
+
+
+async def test_success_of_one_user_frees_no_guesses_at_another(accounts: Accounts) -> None:
+    await accounts.users.add("eve", PASSWORD)
+    for number in range(200):
+        with pytest.raises(NotSignedIn):
+            await accounts.sign_in(f"user{number}", "wrong", address="6.6.6.6")
+
+    with pytest.raises(TooManyAttempts):
+        await accounts.sign_in("eve", PASSWORD, address="6.6.6.6")
+
+
+async def test_the_queue_of_verifications_is_bounded_and_refusals_do_not_count(
+    store: Store, clock: VirtualClock
+) -> None:
+    passwords = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1), queue_max=3)
+    accounts = await Accounts.open(store, clock.now, passwords=passwords)
+    await accounts.users.add("kim", PASSWORD)
+    known = (await accounts.sign_in("kim", PASSWORD)).device
+    held = threading.Event()
+    for _ in range(PARALLEL):
+        passwords._threads.submit(held.wait)
+    waiting = [asyncio.create_task(accounts.sign_in(f"user{n}", "wrong", address=f"1.1.1.{n}")) for n in range(3)]
+    async with asyncio.timeout(20):
+        while passwords._queued[False] < 3:  # noqa: ASYNC110 - the queue has no event
+            await asyncio.sleep(0)
+
+    for _ in range(10):
+        with pytest.raises(SignInBusy):
+            await accounts.sign_in("kim", PASSWORD, address="2.2.2.2")
+    device = asyncio.create_task(accounts.sign_in("kim", PASSWORD, device_token=known))
+    held.set()
+
+    assert (await device).principal.id == "kim"
+    assert all(isinstance(found, NotSignedIn) for found in await asyncio.gather(*waiting, return_exceptions=True))
+    assert await accounts.sign_in("kim", PASSWORD, address="2.2.2.2")
+    accounts.close()
 
 
 async def test_a_hash_with_old_parameters_is_renewed_at_sign_in(
@@ -265,6 +354,68 @@ async def test_a_key_is_shown_once_kept_as_a_hash_and_can_be_removed(accounts: A
 
 
 # -- users and roles ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_key_ends_with_its_owner(accounts: Accounts) -> None:
+    await accounts.users.add("kim", PASSWORD, roles=["operator"])
+    await accounts.users.add_service("nightly", roles=["viewer"])
+    owners = ("kim", "nightly")
+    keys = {owner: (await accounts.keys.add("k", roles=["viewer"], owner=owner))[1] for owner in owners}
+    assert [(await accounts.authenticate_key(key)).roles for key in keys.values()] == [{"viewer"}] * 2
+
+    await accounts.remove_user("kim")
+    await accounts.users.change("nightly", active=False)
+    accounts.clear_cache()
+
+    for key in keys.values():
+        with pytest.raises(NotSignedIn):
+            await accounts.authenticate_key(key)
+    assert [key.owner for key in await accounts.keys.list()] == ["nightly"]
+
+
+async def test_a_key_has_no_more_permissions_than_its_owner_has_now(accounts: Accounts) -> None:
+    await accounts.users.add_service("nightly", roles=["admin"])
+    _, key = await accounts.keys.add("k", roles=["admin", "viewer"], owner="nightly")
+    assert (await accounts.authenticate_key(key)).permissions == PERMISSIONS.keys()
+
+    await accounts.users.change("nightly", roles=["viewer"])
+    accounts.clear_cache()
+
+    found = await accounts.authenticate_key(key)
+    assert found.permissions == ROLES["viewer"]
+    assert found.roles == {"viewer"}
+
+
+async def test_every_key_expires_and_shows_its_last_use(accounts: Accounts, clock: VirtualClock) -> None:
+    made, text = await accounts.keys.add("k", roles=["viewer"])
+    assert made.expires == clock.now() + timedelta(days=365)
+    assert made.last_used is None
+
+    used = clock.now()
+    await accounts.authenticate_key(text)
+    await pass_time(clock, timedelta(minutes=30))
+    await accounts.authenticate_key(text)
+    assert (await accounts.keys.get(made.id)).last_used == used
+    await pass_time(clock, timedelta(minutes=31))
+    await accounts.authenticate_key(text)
+    assert (await accounts.keys.get(made.id)).last_used == clock.now()
+    await pass_time(clock, timedelta(days=365))
+    with pytest.raises(NotSignedIn):
+        await accounts.authenticate_key(text)
+
+
+async def test_a_service_account_has_no_password_and_is_not_the_last_admin(accounts: Accounts) -> None:
+    await accounts.first_admin(PASSWORD)
+    await accounts.users.add_service("robot", roles=["admin"])
+
+    for password in ("", PASSWORD):
+        with pytest.raises(NotSignedIn):
+            await accounts.sign_in("robot", password)
+    with pytest.raises(AccountRefused):
+        await accounts.change_password("robot", PASSWORD)
+    with pytest.raises(AccountRefused):
+        await accounts.remove_user("admin")
+    await accounts.remove_user("robot")
 
 
 async def test_names_are_unique_whatever_their_case(accounts: Accounts) -> None:

@@ -38,6 +38,7 @@ _DETAILS = (
     "allowed_file_extensions",
     "blocked_file_extensions",
     "allowed_mime_types",
+    "unmasked_headers",
 )
 _EXPOSED = {
     "expose_request_too_large_outcome": TOO_LARGE,
@@ -78,6 +79,9 @@ class HttpEndpoint(
     """Reject uploaded files with these extensions."""
     allowed_mime_types: list[str] | None = None
     """Only accept uploaded files with these MIME types."""
+    unmasked_headers: list[str] | None = None
+    """Headers that the workflow receives although they hold credentials or facts of a proxy, such as `Authorization`, `Cookie`,
+    `X-Api-Key` and `X-Forwarded-For`. Others of them are masked."""
     expose_request_too_large_outcome: bool = False
     """Leave by `Request too large` instead of rejecting the request."""
     expose_file_too_large_outcome: bool = False

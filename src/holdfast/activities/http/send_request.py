@@ -25,6 +25,7 @@ from holdfast.activities.http.response import encoded
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import entries, field, output, port
 from holdfast.errors import ExecutionError
+from holdfast.model.charsets import codec_of
 from holdfast.ports import Context
 from holdfast.ports.access import ResumeLinks
 
@@ -255,13 +256,10 @@ def parsed(response: OutboundResponse) -> Any:
     if kind == "application/json" or kind.endswith("+json"):
         try:
             return json.loads(response.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             pass  # The content type says JSON, but the body is not: fall through to text.
     if kind.startswith("text/") or kind.endswith(("json", "xml")) or kind == "application/x-www-form-urlencoded":
-        try:
-            return response.body.decode(response.charset, errors="replace")
-        except LookupError:
-            return response.body.decode(errors="replace")
+        return response.body.decode(codec_of(response.charset) or "utf-8", errors="replace")
     return response.body
 
 

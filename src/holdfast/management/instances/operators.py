@@ -102,13 +102,19 @@ class Operators:
         )
 
     async def skip(
-        self, instance_id: str, activity_id: str, *, outcome: Outcome = None, who: str, why: str | None = None
+        self,
+        instance_id: str,
+        activity_id: str,
+        *,
+        outcome: Outcome = None,
+        who: str,
+        why: str | None = None,
+        may_answer: bool = True,
     ) -> Done:
-        """Skip an activity that failed, waits or runs."""
+        """Skip an activity that failed, waits or runs. Without `may_answer`, human tasks cannot be skipped."""
         await self._check_slot(instance_id)
-        return await self._one(
-            OperatorSkip(self._runtime.key(instance_id), OperatorRequest(who, why), activity_id, outcome)
-        )
+        request = OperatorRequest(who, why, may_answer=may_answer)
+        return await self._one(OperatorSkip(self._runtime.key(instance_id), request, activity_id, outcome))
 
     async def resume(
         self, instance_id: str, bookmark_id: str | None = None, payload: Any = None, *, who: str, why: str | None = None
@@ -125,13 +131,14 @@ class Operators:
         )
 
     async def resume_and_read(
-        self, instance_id: str, bookmark_id: str | None, payload: Any, *, who: str
+        self, instance_id: str, bookmark_id: str | None, payload: Any, *, who: str, may_answer: bool = True
     ) -> tuple[RunResult, int] | None:
         """Resume a bookmark (the only one, if none is named); returns the instance as the commit left it, with its version, or
-        None if the commit changed nothing."""
+        None if the commit changed nothing. Without `may_answer`, human tasks cannot be resumed."""
         if bookmark_id is None:
             bookmark_id = self._runtime.only_bookmark(await self._runtime.read(instance_id)).id
-        job = OperatorResume(self._runtime.key(instance_id), OperatorRequest(who), bookmark_id, payload)
+        request = OperatorRequest(who, may_answer=may_answer)
+        job = OperatorResume(self._runtime.key(instance_id), request, bookmark_id, payload)
         answer = await self._runtime.ask(job)
         return (answer.result, answer.version) if answer.result is not None and answer.version else None
 

@@ -332,6 +332,7 @@ class Reaper:
             if was_lost and telemetry.listeners:
                 telemetry.emit(
                     "effect.taken_over",
+                    tenant=row.tenant,
                     instance_id=row.instance_id,
                     activity_id=row.activity_id,
                     attempt=moved.attempt,

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from holdfast.errors import BookmarkNotFound, HoldfastError, KeyReused, NotSignedIn, PermissionDenied
-from holdfast.model.guard import Guard
+from holdfast.model.guard import Guard, GuardRow
 from holdfast.model.ids import checked_id
 from holdfast.model.principal import Principal
 from holdfast.model.routes import METHODS, SEGMENTS_MAX
@@ -27,16 +27,16 @@ from holdfast.ports import EndpointPolicies, HttpSelectors, RequestFacts
 from holdfast.runtime.result import RunResult
 from holdfast.server.backend import Backend
 from holdfast.server.http_workflows.endpoint_match import Address, Match, Matcher
-from holdfast.server.http_workflows.keys import checked_key, guard_of, own_key, reply_id
+from holdfast.server.http_workflows.keys import checked_key, fingerprint_of, guard_of, guard_ref, reply_id, scoped_key
 from holdfast.server.http_workflows.reply import Replies, Waiting
-from holdfast.server.http_workflows.request_body import Body, read_body
+from holdfast.server.http_workflows.request_body import Body, BodyLimits, read_body
+from holdfast.server.http_workflows.request_headers import received
 from holdfast.server.problems import Refusal, respond
 from holdfast.server.security import Security, facts_of
 
 PATH = "/workflows"
 ATTEMPTS_MAX = 3
 RETRY_AFTER = timedelta(seconds=5)
-SECRET_HEADERS = frozenset({"authorization", "x-api-key", "cookie"})
 
 
 class AdmittedRequest(Struct, frozen=True, kw_only=True):
@@ -59,6 +59,14 @@ class Accepted(Struct, frozen=True, kw_only=True):
     result: RunResult | None = None
     existing: str | None = None
     """The instance that already holds the idempotency key, the activation slot or the id; nothing was started."""
+
+
+class Repeated(Struct, frozen=True, kw_only=True):
+    """An earlier request with the same key, found by the name of its guard."""
+
+    key: str
+    request_id: str
+    row: GuardRow
 
 
 class EndpointApp:
@@ -98,11 +106,16 @@ class EndpointApp:
         try:
             match = await matcher.find(parts, request.method, address)
         except (HoldfastError, Refusal):
-            again = await self._repeated_reply(request, facts, address)
-            if again is None:
+            repeated = await self._repeated(request, facts, address)
+            if repeated is None:
                 raise
-            return again
-        admitted = await self._read(request, match, address, await self._authorize(match, facts))
+            body = await read_body(request, {}, BodyLimits.of(self._backend.engine.settings))
+            return await self._replayed(request, repeated, body)
+        principal = await self._authorize(match, facts)
+        repeated = await self._repeated(request, facts, address, (principal, match.endpoint))
+        admitted = await self._read(request, match, address, principal)
+        if repeated is not None:
+            return await self._replayed(request, repeated, admitted.body)
         for _ in range(ATTEMPTS_MAX):
             try:
                 return await self._accept(request, admitted)
@@ -123,7 +136,7 @@ class EndpointApp:
         )
 
     async def _authorize(self, match: Match, facts: RequestFacts) -> Principal | None:
-        """Raises `NotSignedIn` or `PermissionDenied`. An open endpoint has no principal; its workflow gets all headers."""
+        """Raises `NotSignedIn` or `PermissionDenied`. An open endpoint has no principal."""
         endpoint = match.endpoint
         policy = endpoint.get("policy")
         if not endpoint.get("authorize") and not policy:
@@ -141,19 +154,17 @@ class EndpointApp:
     async def _read(
         self, request: Request, match: Match, address: Address, principal: Principal | None
     ) -> AdmittedRequest:
-        size_max = self._backend.engine.settings.http_request_size_max
-        body = await read_body(request, match.endpoint, size_max)
+        body = await read_body(request, match.endpoint, BodyLimits.of(self._backend.engine.settings))
         key = checked_key(request)
-        if key is not None and principal is not None:
-            key = own_key(key, principal)
+        if key is not None:
+            key = scoped_key(key, principal, match.endpoint)
         request_id = secrets.token_hex(12) if key is None else reply_id(request, address, key)
-        hidden = SECRET_HEADERS if principal is not None else frozenset[str]()
         payload = {
             "request_id": request_id,
             "method": request.method,
             "path": request.scope["path"],
             "query": _query(request),
-            "headers": {name: value for name, value in request.headers.items() if name not in hidden},
+            "headers": received(request.headers.items(), match.endpoint),
             "route": dict(match.values),
             "content": body.content,
             "content_type": body.content_type,
@@ -224,38 +235,61 @@ class EndpointApp:
         )
         return Accepted(instance_id=match.instance_id, result=answer.result, existing=answer.existing)
 
-    async def _repeated_reply(self, request: Request, facts: RequestFacts, address: Address) -> Response | None:
-        """The stored reply to a repeated request with the same key: its bookmark may no longer exist (rule M4)."""
+    # -- repetitions ---------------------------------------------------------------------------------------------------
+
+    async def _repeated(
+        self,
+        request: Request,
+        facts: RequestFacts,
+        address: Address,
+        matched: tuple[Principal | None, Mapping[str, Any]] | None = None,
+    ) -> Repeated | None:
+        """The earlier request with this key (rule M4). Its bookmark may no longer exist, so its endpoint may differ from the one
+        that matches now. Only scopes that admit the caller now are searched. The start or resume itself checks the scope of the
+        matched endpoint."""
         key = checked_key(request)
         if key is None:
             return None
-        settings, runtime = self._backend.engine.settings, self._backend.runtime
-        body = await read_body(request, {}, settings.http_request_size_max)
-        for mine in await self._keys_of(key, facts):
-            guard = guard_of(request, address, mine, body)
-            row = await runtime.store.find_guard(runtime.tenant, guard.ref)
-            if row is None:
+        runtime = self._backend.runtime
+        scopes = [scoped_key(key, *scope) for scope in await self._scopes(facts)]
+        known = None if matched is None else scoped_key(key, *matched)
+        for scoped in scopes:
+            if scoped == known:
                 continue
-            if row.fingerprint != guard.fingerprint:
-                raise KeyReused(key, row.instance_id)
-            waiting = Waiting(
-                request_id=reply_id(request, address, mine),
-                instance_id=row.instance_id,
-                result=None,
-                limit=settings.http_wait,
-                keep=True,
-            )
-            return await self._replies().response(request, waiting)
+            row = await runtime.store.find_guard(runtime.tenant, guard_ref(request, address, scoped))
+            if row is not None:
+                return Repeated(key=key, request_id=reply_id(request, address, scoped), row=row)
         return None
 
-    async def _keys_of(self, key: str, facts: RequestFacts) -> list[str]:
-        """Names under which the key may be stored: shared by anonymous callers, and private to the caller."""
+    async def _scopes(self, facts: RequestFacts) -> list[tuple[Principal | None, Mapping[str, Any]]]:
+        """Access rules that admit the caller."""
         security: Security = self._api.state.security
         try:
             principal = await security.principal(facts)
         except NotSignedIn:
             principal = None
-        return [key] if principal is None else [key, own_key(key, principal)]
+        open_to_all: tuple[None, Mapping[str, Any]] = (None, {})
+        found: list[tuple[Principal | None, Mapping[str, Any]]] = [open_to_all]
+        if principal is not None:
+            found.append((principal, {"authorize": True}))
+        for name, rule in self._backend.runtime.services.get(EndpointPolicies).by_name.items():
+            if await rule(principal, facts):
+                found.append((principal, {"policy": name}))
+                if principal is not None:
+                    found.append((principal, {"policy": name, "authorize": True}))
+        return found
+
+    async def _replayed(self, request: Request, repeated: Repeated, body: Body) -> Response:
+        if repeated.row.fingerprint != fingerprint_of(request, body):
+            raise KeyReused(repeated.key, repeated.row.instance_id)
+        waiting = Waiting(
+            request_id=repeated.request_id,
+            instance_id=repeated.row.instance_id,
+            result=None,
+            limit=self._backend.engine.settings.http_wait,
+            keep=True,
+        )
+        return await self._replies().response(request, waiting)
 
     def _replies(self) -> Replies:
         backend = self._backend

@@ -5,11 +5,14 @@ The bookmark matched by the first request is consumed and cannot be found again;
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from hashlib import sha256
+from typing import Any
 
 from starlette.requests import Request
 
-from holdfast.model.guard import Guard, idempotency_key
+from holdfast.model.guard import Guard, GuardRef, idempotency_key
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.principal import Principal
 from holdfast.server.http_workflows.endpoint_match import Address
@@ -30,15 +33,27 @@ def checked_key(request: Request) -> str | None:
     return key
 
 
-def own_key(key: str, principal: Principal) -> str:
-    """Scopes the key to the caller, so that no caller receives the reply to another one."""
-    return f"{principal.id}:{key}"
+def scoped_key(key: str, principal: Principal | None, endpoint: Mapping[str, Any]) -> str:
+    """The key within the scope of its caller and of the endpoint's access rule, so that no caller receives the reply to another
+    one, nor the reply of an endpoint that would refuse the caller. A hash of a list: no key can spell the scope of another."""
+    scope = [None if principal is None else principal.id, bool(endpoint.get("authorize")), endpoint.get("policy"), key]
+    return sha256(json.dumps(scope).encode()).hexdigest()
 
 
 def guard_of(request: Request, address: Address, key: str, body: Body) -> Guard:
     """The body is the fingerprint: the same key with another body is refused."""
-    fingerprint = stimulus_hash(request.url.query, sha256(body.raw).hexdigest())
-    return idempotency_key(operation="http", target=_target(request, address), key=key, fingerprint=fingerprint)
+    return idempotency_key(
+        operation="http", target=_target(request, address), key=key, fingerprint=fingerprint_of(request, body)
+    )
+
+
+def guard_ref(request: Request, address: Address, key: str) -> GuardRef:
+    """The name of the guard, which does not depend on the body."""
+    return idempotency_key(operation="http", target=_target(request, address), key=key).ref
+
+
+def fingerprint_of(request: Request, body: Body) -> str:
+    return stimulus_hash(request.url.query, sha256(body.raw).hexdigest())
 
 
 def reply_id(request: Request, address: Address, key: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qsl
 
 from msgspec import Struct
@@ -14,12 +14,31 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from holdfast.activities.http.endpoint import BAD_EXTENSION, BAD_MIME_TYPE, FILE_TOO_LARGE, TOO_LARGE
+from holdfast.model.charsets import LISTED, codec_of
+from holdfast.server.json_body import JsonLimits, JsonRefused, read_json
 from holdfast.server.problems import Refusal
+from holdfast.settings import Settings
 
-FIELDS_MAX = 1_000
-FILES_MAX = 100
 DEPTH_MAX = 90
 """Nesting limit of JSON: workflow values allow 100 levels, and the body is nested inside one."""
+PARSED_AT_ONCE = 65_536
+"""Bytes of a form that are parsed before other tasks get their turn."""
+
+
+class BodyLimits(Struct, frozen=True, kw_only=True):
+    """Limits of the settings; an endpoint may set its own size."""
+
+    size: int
+    json_values: int
+    form_parts: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        return cls(
+            size=settings.http_request_size_max,
+            json_values=settings.json_values_max,
+            form_parts=settings.form_parts_max,
+        )
 
 
 class Body(Struct, frozen=True, kw_only=True):
@@ -31,12 +50,12 @@ class Body(Struct, frozen=True, kw_only=True):
     raw: bytes = b""
 
 
-async def read_body(request: Request, endpoint: Mapping[str, Any], size_max: int) -> Body:
+async def read_body(request: Request, endpoint: Mapping[str, Any], limits: BodyLimits) -> Body:
     """Raises a `Refusal`: 400 for a malformed body, 413 and 415 for a body that the endpoint does not accept."""
     exposed = endpoint.get("exposed") or ()
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise Refusal(415, "body.encoding", "Compressed bodies are not accepted. Send the body uncompressed.")
-    raw = await _read(request, int(endpoint.get("request_size_limit") or size_max))
+    raw = await _read(request, int(endpoint.get("request_size_limit") or limits.size))
     if raw is None:
         if TOO_LARGE in exposed:
             return Body(outcome=TOO_LARGE)
@@ -49,10 +68,10 @@ async def read_body(request: Request, endpoint: Mapping[str, Any], size_max: int
         return Body()
     kind, parameters = _content_type(request.headers)
     if kind == "multipart/form-data":
-        content, files = await _multipart(request.headers, raw)
+        content, files = await _multipart(request.headers, raw, limits)
         outcome = _judged(files, endpoint, exposed)
         return Body(content=content, content_type=kind, files=tuple(files), outcome=outcome, raw=raw)
-    return Body(content=_parsed(raw, kind, parameters.get("charset", "utf-8")), content_type=kind, raw=raw)
+    return Body(content=_parsed(raw, kind, parameters.get("charset", "utf-8"), limits), content_type=kind, raw=raw)
 
 
 async def _read(request: Request, limit: int) -> bytes | None:
@@ -76,49 +95,31 @@ def _content_type(headers: Headers) -> tuple[str, dict[str, str]]:
     return kind.strip().lower(), {name.strip().lower(): value.strip().strip('"') for name, _, value in pairs}
 
 
-def _parsed(raw: bytes, kind: str, charset: str) -> Any:
+def _parsed(raw: bytes, kind: str, charset: str, limits: BodyLimits) -> Any:
     """JSON as data, forms as a dict, text as a string, everything else as bytes."""
     if kind == "application/json" or kind.endswith("+json"):
         try:
-            return _shallow(json.loads(raw, parse_constant=_no_constant), raw)
-        except (ValueError, RecursionError) as error:
+            return read_json(raw, JsonLimits(depth=DEPTH_MAX, values=limits.json_values), strict_numbers=True)
+        except JsonRefused as error:
+            raise Refusal(error.status, error.code, str(error)) from error
+        except ValueError as error:
             raise Refusal(400, "body.malformed", f"The body is not JSON: {error}.") from error
     is_form = kind == "application/x-www-form-urlencoded"
     if not (is_form or kind.startswith("text/") or kind.endswith("xml")):
         return raw
+    codec = codec_of(charset)
+    if codec is None:
+        raise Refusal(415, "body.charset", f"The charset is not one of: {LISTED}. Send UTF-8.")
     try:
-        text = raw.decode(charset)
-    except LookupError as error:
-        raise Refusal(415, "body.charset", f"Unknown charset '{charset}'. Send UTF-8.") from error
+        text = raw.decode(codec)
     except UnicodeError as error:
         raise Refusal(400, "body.malformed", f"The body is not valid {charset}: {error}.") from error
     if not is_form:
         return text
     try:
-        return _fields(parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS_MAX))
+        return _fields(parse_qsl(text, keep_blank_values=True, max_num_fields=limits.form_parts))
     except ValueError as error:
         raise Refusal(400, "body.malformed", f"The form cannot be read: {error}.") from error
-
-
-def _shallow(value: Any, raw: bytes) -> Any:
-    """The value itself, if it is shallow enough for a workflow value."""
-    if raw.count(b"[") + raw.count(b"{") <= DEPTH_MAX:
-        return value
-    level = [value]
-    for _ in range(DEPTH_MAX):
-        level = [
-            inner
-            for item in level
-            if isinstance(item, list | dict)
-            for inner in (item.values() if isinstance(item, dict) else item)
-        ]
-        if not level:
-            return value
-    raise ValueError(f"it is nested deeper than {DEPTH_MAX} levels")
-
-
-def _no_constant(text: str) -> Any:
-    raise ValueError(f"{text} is not a JSON number")
 
 
 def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -134,13 +135,19 @@ def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-async def _multipart(headers: Headers, raw: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+async def _multipart(headers: Headers, raw: bytes, limits: BodyLimits) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     async def stream() -> AsyncGenerator[bytes, None]:
-        yield raw
+        for start in range(0, len(raw), PARSED_AT_ONCE):
+            yield raw[start : start + PARSED_AT_ONCE]
+            await asyncio.sleep(0)
 
     try:
         form = await MultiPartParser(
-            headers, stream(), max_files=FILES_MAX, max_fields=FIELDS_MAX, max_part_size=len(raw) + 1
+            headers,
+            stream(),
+            max_files=limits.form_parts,
+            max_fields=limits.form_parts,
+            max_part_size=len(raw) + 1,
         ).parse()
     except MultiPartException as error:
         raise Refusal(400, "body.malformed", f"The form cannot be read: {error.message}") from error

@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -31,7 +32,7 @@ from holdfast.model.principal import Principal
 from holdfast.model.storable_text import storable
 from holdfast.server.live import topics
 from holdfast.server.live.messages import Rendering, Renderings
-from holdfast.server.problems import answer_for
+from holdfast.server.problems import answer_for, detail_of
 from holdfast.server.security import Security, facts_of
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ class Connection:
         self._principal: Principal | None = None
         self._subscriptions: dict[str, Subscription] = {}
         self._sending = asyncio.Lock()
+        self._check = asyncio.Event()
+        """Set when accounts have changed: the principal is checked again at once."""
 
     async def run(self) -> None:
         """Runs until either side closes the connection."""
@@ -88,10 +91,17 @@ class Connection:
         await self._socket.accept()
         keep_alive = asyncio.create_task(self._keep_alive())
         try:
-            await self._authenticate(token)
-            while True:
-                text = await self._socket.receive_text()
-                await self._handle(text)
+            with self._watching():
+                async with asyncio.timeout(self._backend.engine.settings.live_sign_in_time.total_seconds()) as deadline:
+                    await self._authenticate(token)
+                    while True:
+                        if self._principal is not None:
+                            deadline.reschedule(None)
+                        text = await self._socket.receive_text()
+                        await self._handle(text)
+        except TimeoutError:
+            why = "Sign in within the time of the setting live_sign_in_time." if self._principal is None else "Timeout."
+            await self._close(NOT_SIGNED_IN if self._principal is None else TRY_AGAIN, why)
         except WebSocketDisconnect:
             pass
         except NotSignedIn as error:
@@ -99,7 +109,7 @@ class Connection:
         except (msgspec.DecodeError, msgspec.ValidationError, KeyError) as error:
             await self._close(MISBEHAVED, f"Not a message of this protocol: {error}")
         except HoldfastError as error:  # The store, which holds the accounts, is unavailable.
-            await self._close(TRY_AGAIN, str(error))
+            await self._close(TRY_AGAIN, detail_of(error))
         finally:
             tasks = [keep_alive, *(one.task for one in self._subscriptions.values())]
             for task in tasks:
@@ -116,10 +126,19 @@ class Connection:
         self._principal = await self._security.principal(self._facts)
         return self._principal
 
+    def _watching(self) -> AbstractContextManager[None]:
+        accounts = self._security.accounts
+        return contextlib.nullcontext() if accounts is None else accounts.watched(self._check.set)
+
     async def _keep_alive(self) -> None:
         """Pings, closes the connection when its session ends, and ends subscriptions whose permission was revoked."""
         while True:
-            await asyncio.sleep(PING_INTERVAL.total_seconds())
+            try:
+                async with asyncio.timeout(PING_INTERVAL.total_seconds()):
+                    await self._check.wait()
+            except TimeoutError:
+                pass
+            self._check.clear()
             try:
                 await self._send({"op": "ping"})
                 if self._principal is not None:
@@ -218,7 +237,7 @@ class Connection:
 
     async def _refuse(self, name: str, error: HoldfastError) -> None:
         code = answer_for(error).code
-        await self._send({"id": name, "kind": "error", "code": code, "message": str(error)})
+        await self._send({"id": name, "kind": "error", "code": code, "message": detail_of(error)})
 
     async def _send(self, message: dict[str, Any]) -> None:
         async with self._sending:

@@ -9,9 +9,11 @@ import msgspec
 from fastapi import Header
 from starlette.requests import Request
 
-from holdfast.model.principal import Principal
+from holdfast.errors import TaskNotResumable
+from holdfast.model.principal import ADMIN, Principal
 from holdfast.model.requests import EVENT, DispatchStimulus, Receipt as Given
 from holdfast.model.routes import ENDPOINT
+from holdfast.model.tasks import HUMAN_TASK
 from holdfast.model.values import shown
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented_answers import answers
@@ -31,7 +33,7 @@ from holdfast.server.security import admitted, requires
 
 router = Routes(tags=["events"], responses=answers(404))
 
-GUARDED = {"HumanTask", ENDPOINT}
+GUARDED = {HUMAN_TASK, ENDPOINT}
 """Types of bookmarks and triggers with routes and permissions of their own."""
 
 Sender = Annotated[Principal, requires("events:send")]
@@ -58,10 +60,12 @@ async def publish_event(
 async def send_stimulus(
     server: Server, who: Sender, request: Request, body: StimulusRequest, idempotency_key: IdempotencyKey = None
 ) -> Receipt:
-    """Resume bookmarks and start triggers of any type. Human tasks and HTTP endpoints have permissions of their own: bypassing
-    them requires `instances:write`."""
+    """Resume bookmarks and start triggers of any type. HTTP endpoints have permissions of their own: bypassing them requires
+    `instances:write`. Only an admin may send the answer of a human task this way."""
     if body.type in GUARDED:
         admitted(who, "instances:write")
+    if body.type == HUMAN_TASK and ADMIN not in who.roles:
+        raise TaskNotResumable(str(body.payload.get("task_id", "")) if isinstance(body.payload, dict) else "")
     return await sent(server, stimulus_of(body, body.type, who, request.headers, idempotency_key, None))
 
 

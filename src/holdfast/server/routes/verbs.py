@@ -43,7 +43,7 @@ async def change_instances(server: Server, who: Reader, body: InstancesBulkReque
     """Cancel, retry or delete many instances, by ids or by filter; the filter is checked again for each one. Requires the
     permission for the same action on one instance."""
     admitted(who, "instances:delete" if body.action == "delete" else "instances:write")
-    return await OperatorService(server, who.name).bulk(body)
+    return await OperatorService.of(server, who).bulk(body)
 
 
 @router.post("/import", status_code=201)
@@ -58,13 +58,13 @@ async def import_instance(
 @router.post("/{id}/cancel")
 async def cancel_instance(id: str, server: Server, who: Who, body: CancelRequest | None = None) -> InstanceResult:
     """Cancel an instance; cleanup activities run unless `terminate` is set."""
-    return await OperatorService(server, who.name).cancel(id, body or CancelRequest())
+    return await OperatorService.of(server, who).cancel(id, body or CancelRequest())
 
 
 @router.post("/{id}/retry")
 async def retry_instance(id: str, server: Server, who: Who, body: RetryRequest | None = None) -> InstanceResult:
     """Retry all failed activities, or one activity, optionally with other inputs."""
-    return await OperatorService(server, who.name).retry(id, body or RetryRequest())
+    return await OperatorService.of(server, who).retry(id, body or RetryRequest())
 
 
 @router.post("/{id}/resume")
@@ -73,42 +73,42 @@ async def resume_instance(
 ) -> InstanceResult:
     """Resume a bookmark; without a name, the only one."""
     wanted = body or ResumeRequest()
-    return await OperatorService(server, who.name).resume(id, wanted.bookmark_id, wanted.payload, idempotency_key)
+    return await OperatorService.of(server, who).resume(id, wanted.bookmark_id, wanted.payload, idempotency_key)
 
 
 @router.post("/{id}/skip")
 async def skip_activity(id: str, server: Server, who: Who, body: SkipRequest) -> InstanceResult:
     """Continue as if a failed or waiting activity had completed."""
-    return await OperatorService(server, who.name).skip(id, body)
+    return await OperatorService.of(server, who).skip(id, body)
 
 
 @router.post("/{id}/alter")
 async def alter_instance(id: str, server: Server, who: Who, body: AlterRequest) -> InstanceResult:
     """Alter a live instance: variables, version, scheduled activities. All alterations apply, or none."""
-    return await OperatorService(server, who.name).alter(id, body.alterations, body.why)
+    return await OperatorService.of(server, who).alter(id, body.alterations, body.why)
 
 
 @router.patch("/{id}/variables")
 async def change_variables(id: str, server: Server, who: Who, body: VariablesRequest) -> InstanceResult:
-    return await OperatorService(server, who.name).set_variables(id, body.variables, body.why)
+    return await OperatorService.of(server, who).set_variables(id, body.variables, body.why)
 
 
 @router.post("/{id}/fork", status_code=201)
 async def fork_instance(id: str, server: Server, who: Who, body: ForkRequest | None = None) -> ImportedInstance:
     """Create a new instance that continues from the same state."""
-    return await OperatorService(server, who.name).fork(id, body or ForkRequest())
+    return await OperatorService.of(server, who).fork(id, body or ForkRequest())
 
 
 @router.post("/{id}/recover")
 async def recover_instance(id: str, server: Server, who: Who, body: RecoverRequest | None = None) -> Done:
     """Rerun effects that were lost with their process and await an operator (`on_lost: hold`). Returns their number."""
-    return await OperatorService(server, who.name).recover(id, body or RecoverRequest())
+    return await OperatorService.of(server, who).recover(id, body or RecoverRequest())
 
 
 @router.delete("/{id}", status_code=204)
 async def delete_instance(id: str, server: Server, who: Deleter) -> None:
     """Delete an instance that has ended, from every table."""
-    await OperatorService(server, who.name).delete(id)
+    await OperatorService.of(server, who).delete(id)
 
 
 @router.get(

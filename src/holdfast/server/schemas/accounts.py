@@ -52,12 +52,14 @@ class UserItem(Payload):
     name: str
     roles: list[str]
     active: bool
+    is_service: bool = Field(description="A service account: it has no password; API keys belong to it.")
     created: datetime
 
 
 class NewUser(Request):
     user: str = Field(max_length=256, description="The name to sign in with.")
-    password: str = Field(max_length=1024)
+    password: str | None = Field(default=None, max_length=1024, description="Required, except for a service account.")
+    is_service: bool = Field(default=False, description="Create a service account.")
     name: str | None = Field(default=None, max_length=200)
     roles: list[str] = Field(default=[], max_length=50)
 
@@ -85,13 +87,18 @@ class KeyItem(Payload):
     roles: list[str]
     created: datetime
     created_by: str
+    owner: str = Field(description="The user or service account that the key belongs to; it ends with it.")
     expires: datetime | None
+    last_used: datetime | None = Field(description="Time of a recent use, up to an hour old.")
 
 
 class NewKey(Request):
     name: str = Field(max_length=200, description="Purpose of the key.")
     roles: list[str] = Field(max_length=50)
-    expires: datetime | None = None
+    owner: str | None = Field(
+        default=None, max_length=256, description="A service account that the key belongs to. Default: the caller."
+    )
+    expires: datetime | None = Field(default=None, description="Default: after the setting `api_key_time`.")
 
 
 class MadeKey(KeyItem):

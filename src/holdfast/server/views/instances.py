@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +12,7 @@ from holdfast.model.instance import Bookmark, BookmarkKind, Incident, Status
 from holdfast.model.listing import InstanceSummary
 from holdfast.model.principal import Principal
 from holdfast.model.stored import InstanceRow
+from holdfast.model.tasks import HUMAN_TASK
 from holdfast.model.values import readable, shown
 from holdfast.model.writer import write_definition
 from holdfast.runtime.result import RunResult
@@ -150,8 +152,18 @@ def add_links(server: Backend, items: Iterable[BookmarkItem], who: Principal) ->
 
 def _add_links(server: Backend, items: Iterable[BookmarkItem]) -> None:
     for item in items:
-        if item.kind == BookmarkKind.ACTIVITY.value:
+        if item.kind == BookmarkKind.ACTIVITY.value and item.name != HUMAN_TASK:  # A task is answered as a task.
             item.resume_url = server.resume_url(item.instance_id, item.id)
+
+
+_FILE = re.compile(r"(?:/|[A-Za-z]:[/\\])[^\n]*:\d+")
+
+
+def shown_source(source: str | None) -> str | None:
+    """The source of an incident. Of a file only the last folder is shown: paths of the server are not for its users."""
+    if source is None or _FILE.fullmatch(source) is None:
+        return source
+    return "/".join(re.split(r"[/\\]", source)[-2:])
 
 
 def incident(found: Incident, instance_id: str) -> IncidentItem:
@@ -168,7 +180,7 @@ def incident(found: Incident, instance_id: str) -> IncidentItem:
         activity_name=found.activity_name,
         execution_id=found.execution_id,
         attempt=found.attempt,
-        source=found.source,
+        source=shown_source(found.source),
         inputs=readable(dict(found.inputs)),
         details=shown_all(dict(found.details)),
     )

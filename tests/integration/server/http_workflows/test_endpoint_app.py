@@ -21,8 +21,10 @@ from holdfast.model.record_rows import RecordQuery
 from holdfast.model.replies import REPLY
 from holdfast.ports import HttpSelectors, RequestFacts
 from holdfast.ports.access import named_by
+from holdfast.server.http_workflows.keys import scoped_key
 from holdfast.server.upkeep import sweep
 from tests.integration.server.conftest import Caller, Serve
+from tests.support.raw_http import exchanged
 
 
 def endpoint(path: str, *methods: str, start: bool = True, **given: Any) -> HttpEndpoint:
@@ -404,7 +406,8 @@ async def test_requests_that_are_too_large_or_malformed(hosted: Hosted) -> None:
     assert (await post(b"[NaN]", "application/json")) == (400, "body.malformed")
     assert (await post(b"[" * 45 + b"]" * 45, "application/json"))[0] == 200
     assert (await post(b"x", "text/plain; charset=odd")) == (415, "body.charset")
-    assert (await post(b"x", "text/plain; charset=undefined")) == (400, "body.malformed")
+    assert (await post(b"x", "text/plain; charset=undefined")) == (415, "body.charset")
+    assert (await post(b"\xff", "text/plain")) == (400, "body.malformed")
     assert (await post(b"x", "multipart/form-data")) == (400, "body.malformed")
     assert (await post(b"x", "text/plain", **{"Content-Encoding": "gzip"})) == (415, "body.encoding")
     assert (await post(b"{}"))[0] == 200
@@ -420,7 +423,7 @@ async def test_a_body_that_is_nested_too_deep_is_the_callers_fault(hosted: Hoste
 
     assert (await post(80))[0] == 200
     for levels in (91, 150, 5_000):
-        assert await post(levels) == (400, "body.malformed")
+        assert await post(levels) == (400, "json.too_deep")
     assert await api.get("/api/incidents") == []
 
 
@@ -516,9 +519,9 @@ async def test_an_endpoint_for_those_who_are_signed_in(hosted: Hosted) -> None:
     assert (refused.status, wrong.status) == (401, 401)
     assert refused.headers["WWW-Authenticate"] == "Bearer"
     assert seen["user"]["id"] == "admin"
-    assert "authorization" not in seen["headers"]  # It would be kept with the instance.
+    assert seen["headers"]["authorization"] == "***"  # It would be kept with the instance.
     theirs = await api.get("/workflows/open", headers={"Authorization": "Bearer of their own"})
-    assert theirs["headers"]["authorization"] == "Bearer of their own"
+    assert theirs["headers"]["authorization"] == "***"
 
 
 async def test_policies_are_asked_by_name_and_an_unknown_one_is_no_open_door(hosted: Hosted) -> None:
@@ -636,6 +639,99 @@ async def test_a_key_is_its_callers_own(hosted: Hosted) -> None:
     ]
 
     assert [answer.body["user"]["name"] for answer in answers] == ["a", "b"]
+
+
+async def test_no_key_spells_the_key_of_another_caller(hosted: Hosted) -> None:
+    guarded = workflow(
+        "guarded",
+        endpoint("open-it", "POST"),
+        WriteHttpResponse(content="opened"),
+        HttpEndpoint(path="secret", supported_methods=["POST"], authorize=True, id="authorised"),
+        WriteHttpResponse(content="secret", id="told"),
+    )
+    api = await hosted(guarded, auth=True)
+    key, text = await api.app.backend.accounts.keys.add("a", roles=["viewer"])
+    started = await api.ask("POST", "/workflows/open-it")
+    address = {"X-Workflow-Instance-Id": started.headers["X-Workflow-Instance-Id"]}
+    mine = await api.ask("POST", "/workflows/secret", headers={**address, "X-Api-Key": text, "Idempotency-Key": "k"})
+    assert mine.body == b"secret"
+
+    who = Principal(id=f"key:{key.id}", name="a")
+    spelled = [
+        f"key:{key.id}:k",
+        f"{key.id}:k",
+        "a:k",
+        scoped_key("k", who, {"authorize": True}),
+        scoped_key("k", who, {}),
+    ]
+    for forged in spelled:
+        answer = await api.ask("POST", "/workflows/secret", headers={**address, "Idempotency-Key": forged})
+        assert answer.status in {404, 409}
+
+
+async def test_a_repeated_request_is_authorized_again(hosted: Hosted) -> None:
+    allowed = {"partner": True}
+
+    async def rule(principal: Any, request: Any) -> bool:
+        return allowed["partner"]
+
+    guarded = workflow(
+        "guarded",
+        endpoint("open-it", "POST"),
+        WriteHttpResponse(content="opened"),
+        HttpEndpoint(path="secret", supported_methods=["POST"], policy="partner", id="guarded"),
+        WriteHttpResponse(content="secret", id="told"),
+        HttpEndpoint(path="secret", supported_methods=["POST"], id="unguarded"),
+        WriteHttpResponse(content="open", id="told-too"),
+    )
+    api = await hosted(guarded, policies={"partner": rule}, auth=True)
+    started = await api.ask("POST", "/workflows/open-it")
+    headers = {"X-Workflow-Instance-Id": started.headers["X-Workflow-Instance-Id"], "Idempotency-Key": "k"}
+
+    answers = [await api.ask("POST", "/workflows/secret", headers=headers) for _ in range(2)]
+    allowed["partner"] = False
+    refused = await api.ask("POST", "/workflows/secret", headers=headers)
+
+    assert [answer.body for answer in answers] == [b"secret", b"secret"]  # the second one does not wake the next wait
+    assert refused.body == b"open"
+
+
+async def test_no_body_is_read_for_a_key_that_nobody_used(hosted: Hosted) -> None:
+    api = await hosted(echo("known", "known", "POST"), auth=True)
+
+    answer = await exchanged(
+        api.url,
+        b"POST /workflows/unknown HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nIdempotency-Key: k\r\n\r\n",
+    )
+
+    assert answer.status == 404
+
+
+@pytest.mark.parametrize("authorize", [False, True])
+async def test_credentials_of_a_request_are_not_stored(hosted: Hosted, authorize: bool) -> None:
+    api = await hosted(echo("all", "all", "GET", authorize=authorize), auth=True)
+    _, key = await api.app.backend.accounts.keys.add("a", roles=["admin"])
+    secret = {"Authorization": f"Bearer {key}", "Cookie": "session=s3cret", "X-Forwarded-User": "kim@s3cret"}
+
+    answer = await api.ask("GET", "/workflows/all", headers={**secret, "X-Order": "7"})
+
+    assert answer.status == 200
+    assert answer.body["headers"]["x-order"] == "7"
+    assert answer.body["headers"]["authorization"] == answer.body["headers"]["cookie"] == "***"
+    instance = answer.headers["X-Workflow-Instance-Id"]
+    stored = [
+        await api.get(f"/api/instances/{instance}{part}", headers={"X-Api-Key": key}) for part in ("", "/journal")
+    ]
+    assert key not in str(stored)
+    assert "s3cret" not in str(stored)
+
+
+async def test_an_endpoint_receives_the_credentials_that_it_names(hosted: Hosted) -> None:
+    api = await hosted(echo("named", "named", "GET", unmasked_headers=["X-Api-Key"]))
+
+    answer = await api.ask("GET", "/workflows/named", headers={"X-Api-Key": "theirs", "Cookie": "a=b"})
+
+    assert (answer.body["headers"]["x-api-key"], answer.body["headers"]["cookie"]) == ("theirs", "***")
 
 
 async def test_a_node_that_pauses_sends_callers_elsewhere(hosted: Hosted) -> None:

@@ -17,6 +17,7 @@ from starlette.websockets import WebSocket
 from holdfast import Holdfast, Workflow, expr
 from holdfast.activities import Event, Sequence, SetVariable
 from holdfast.errors import HoldfastError, NotSignedIn, StoreUnavailable
+from holdfast.identity import sessions
 from holdfast.model.principal import LOCAL, ROLES, Principal
 from holdfast.model.stored import InstanceKey
 from holdfast.ports import RequestFacts
@@ -266,6 +267,63 @@ async def test_a_key_that_no_database_keeps_is_refused(api: Caller, topic: str) 
     async with following(api) as client:
         await client.say(op="subscribe", id="s", topic=topic, key="no\0body")
         assert (await client.hear())["code"] == "text.invalid"
+
+
+async def test_sign_out_ends_the_stream_at_once(serve: Serve) -> None:
+    engine = Holdfast(store="memory://", entry_points=False, workflows=[counting], admin_password="let me in please")
+    api = await serve(engine, auth=True)
+    tokens = [await api.post("/api/auth/login", {"user": "admin", "password": "let me in please"}) for _ in range(3)]
+    headers = [{"Authorization": f"Bearer {found['access_token']}"} for found in tokens]
+    async with following(api, **headers[0]) as first, following(api, **headers[1]) as second:
+        for client in (first, second):
+            await client.say(op="subscribe", id="s", topic="instances")
+            assert (await client.hear())["kind"] == "state"
+
+        await api.post("/api/auth/logout", headers=headers[0], expect=204)
+        assert (await first.hear()).data == 4401
+        await second.say(op="ping")
+        assert (await second.hear())["op"] == "pong"
+        await api.post("/api/auth/logout", {"everywhere": True}, headers=headers[2], expect=204)
+        assert (await second.hear()).data == 4401
+
+
+async def test_reuse_of_a_refresh_token_ends_its_access_tokens_at_once(serve: Serve, clock_step: Any) -> None:
+    engine = Holdfast(store="memory://", entry_points=False, admin_password="let me in please")
+    api = await serve(engine, auth=True)
+    signed = await api.post("/api/auth/login", {"user": "admin", "password": "let me in please"})
+    fresh = await api.post("/api/auth/refresh", {"refresh_token": signed["refresh_token"]})
+    headers = {"Authorization": f"Bearer {fresh['access_token']}"}
+    await api.get("/api/auth/me", headers=headers)
+    clock_step(sessions.REUSE_GRACE)
+
+    await api.post("/api/auth/refresh", {"refresh_token": signed["refresh_token"]}, expect=401)
+
+    await api.get("/api/auth/me", headers=headers, expect=401)
+
+
+@pytest.fixture
+def clock_step(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The grace for two tabs ends at once."""
+
+    def step(grace: timedelta) -> None:
+        monkeypatch.setattr(sessions, "REUSE_GRACE", -grace)
+
+    return step
+
+
+@pytest.mark.parametrize("said", [[], [{"op": "ping"}], [{"op": "subscribe", "id": "s", "topic": "instances"}]])
+async def test_a_connection_without_sign_in_is_closed(serve: Serve, said: list[dict[str, Any]]) -> None:
+    engine = Holdfast(store="memory://", entry_points=False, live_sign_in_time=timedelta(milliseconds=100))
+    api = await serve(engine, auth=True)
+
+    async with following(api) as client:
+        for message in said:
+            await client.say(**message)
+        heard = await client.hear()
+        while isinstance(heard, dict):
+            heard = await client.hear()
+
+    assert heard.data == 4401
 
 
 class Moody:

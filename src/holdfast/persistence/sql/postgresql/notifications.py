@@ -1,6 +1,6 @@
 """Changes between nodes: NOTIFY as a hint (rule M9).
 
-A notification is sent after the commit, never inside it: there it would serialise the commits of the whole cluster, one fsync
+A notification is sent after the commit, never inside it: there it would serialize the commits of the whole cluster, one fsync
 each. It is sent on the listener's own connection, at most once per 5 ms, with the topics of all commits in between. The keeper
 and the sender share this connection, one after the other: the driver refuses a statement while another one runs.
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
+from holdfast.errors import TaskNotResumable
 from holdfast.execution import delivery, operator_actions
 from holdfast.execution.activation import Activation
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Outcome
 from holdfast.model.filter_match import matches
 from holdfast.model.guard import Guard
-from holdfast.model.instance import MIDDLEWARE, JournalEvent, Status
+from holdfast.model.instance import MIDDLEWARE, Bookmark, JournalEvent, Status
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.stored import InstanceKey, InstanceRow
+from holdfast.model.tasks import TASK
 from holdfast.model.work import EffectRef
 from holdfast.runtime.commits.jobs.base import Job
 from holdfast.runtime.commits.jobs.control import CancelJob, RetryJob
@@ -26,12 +28,29 @@ from holdfast.runtime.commits.jobs.resume import ResumeJob
 class OperatorRequest:
     """The operator, the reason, and the filter that the instance must match."""
 
-    __slots__ = ("condition", "who", "why")
+    __slots__ = ("condition", "may_answer", "who", "why")
 
-    def __init__(self, who: str, why: str | None = None, condition: InstanceFilter | None = None) -> None:
+    def __init__(
+        self,
+        who: str,
+        why: str | None = None,
+        condition: InstanceFilter | None = None,
+        *,
+        may_answer: bool = True,
+    ) -> None:
         self.who = who
         self.why = why
         self.condition = condition
+        self.may_answer = may_answer
+        """Whether the operator may resume and skip human tasks, which are assigned to other people."""
+
+    def check_tasks(self, live: LiveInstance, reaches: Callable[[Bookmark], bool]) -> None:
+        """Raises `TaskNotResumable` if the action reaches a human task that the operator may not answer."""
+        if self.may_answer:
+            return
+        for mark in live.bookmarks.values():
+            if mark.metadata and TASK in mark.metadata and reaches(mark):
+                raise TaskNotResumable(mark.metadata[TASK]["id"])
 
     def note(self, live: LiveInstance, verb: str, activation: Activation | None = None, **data: Any) -> None:
         reason = {} if self.why is None else {"why": self.why}
@@ -152,9 +171,18 @@ class OperatorSkip(Job):
         if live.status in (Status.FINISHED, Status.CANCELED):
             return False
         chosen = [item for item in operator_actions.living(live, self.activity) if item.owner is not None]
+        self.request.check_tasks(live, lambda mark: _is_within(live.waiters.get(mark.execution_id), chosen))
         for activation in chosen:
             self.request.note(live, "skip", activation)
         return bool(chosen) and operator_actions.skip(live, self.activity, self.outcome) > 0
+
+
+def _is_within(activation: Activation | None, chosen: Sequence[Activation]) -> bool:
+    while activation is not None:
+        if activation in chosen:
+            return True
+        activation = activation.owner
+    return False
 
 
 class OperatorResume(ResumeJob):
@@ -168,6 +196,7 @@ class OperatorResume(ResumeJob):
         self.request = request
 
     def apply(self, live: LiveInstance) -> bool:
+        self.request.check_tasks(live, lambda mark: mark.id == self.bookmark_id)
         received = delivery.receive(live, self.bookmark_id, self.read(live))
         if received is None:
             return False

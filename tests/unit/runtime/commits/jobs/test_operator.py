@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from holdfast import Context, Status, Workflow, activity
-from holdfast.activities import Event, Sequence, Try, WriteLine
-from holdfast.errors import BookmarkNotFound, ExecutionError
+from holdfast.activities import Event, HumanTask, Sequence, Try, WriteLine
+from holdfast.errors import BookmarkNotFound, ExecutionError, TaskNotResumable
 from holdfast.execution.effect_failure import failure
 from holdfast.execution.segment import Limits, run_segment
 from holdfast.model.instance import JournalEvent
@@ -254,3 +254,35 @@ async def test_the_filter_of_the_request_becomes_the_condition_of_the_job() -> N
     ]
 
     assert [job.condition for job in jobs] == [request.condition] * 4
+
+
+# -- human tasks -------------------------------------------------------------------------------------------------------
+
+
+def asking() -> Any:
+    return begun(Workflow(Sequence(Sequence(HumanTask("Approve", role="bosses", id="ask"), id="part")), id="w"))
+
+
+OPERATOR = OperatorRequest("ann", may_answer=False)
+
+
+async def test_an_operator_who_may_not_answer_resumes_and_skips_no_human_task() -> None:
+    live = asking()
+    (mark,) = live.bookmarks.values()
+
+    for job in (
+        OperatorResume(KEY, OPERATOR, mark.id, "yes"),
+        *(OperatorSkip(KEY, OPERATOR, i) for i in ("ask", "part")),
+    ):
+        with pytest.raises(TaskNotResumable):
+            job.apply(live)
+    assert list(live.bookmarks) == [mark.id]
+    assert notes(live) == []
+    assert OperatorResume(KEY, ANN, mark.id, "yes").apply(live)
+
+
+async def test_an_operator_who_may_not_answer_resumes_other_bookmarks() -> None:
+    live = waiting()
+    (mark,) = live.bookmarks.values()
+
+    assert OperatorResume(KEY, OPERATOR, mark.id, None).apply(live)
