@@ -25,6 +25,7 @@ from tests.chaos.cancels import cancels_row
 from tests.chaos.cluster import cluster_row
 from tests.chaos.deaths import deaths_row
 from tests.chaos.deploys import deploys_row
+from tests.chaos.features import features_row
 from tests.chaos.matrix import matrix_row
 from tests.chaos.order import order_row
 from tests.chaos.served import server_row
@@ -46,7 +47,8 @@ PARTS: dict[str, Part] = {
     "deaths": deaths_row,
     "deploys": deploys_row,
     "cluster": partial(cluster_row, 2_000, 60),
-    "cancels": partial(cancels_row, 600, 60),
+    "cancels": partial(cancels_row, 300, 30),
+    "features": partial(features_row, 60, 20),
     "matrix": matrix_row,
     "order": order_row,
     "wide": wide_row,
@@ -57,7 +59,6 @@ SERVICES = {
     "deaths": "postgres",
     "deploys": "postgres",
     "cluster": "rabbitmq",
-    "cancels": "postgres",
 }
 """The service that a part cannot do without, where it has another name."""
 
