@@ -117,7 +117,7 @@ def errors_page() -> str:
 
 def settings_page() -> str:
     rows = [
-        (f"`{row.name}`", f"`{row.variable}`", f"`{_written(row.default)}`", row.allowed, row.description)
+        (f"`{row.name}`", f"`{row.variable}`", _default(row.default), row.allowed, row.description)
         for row in describe_settings()
     ]
     return "\n\n".join(
@@ -135,6 +135,11 @@ def settings_page() -> str:
 
 
 _STEPS = (("d", timedelta(days=1)), ("h", timedelta(hours=1)), ("m", timedelta(minutes=1)), ("s", timedelta(seconds=1)))
+
+
+def _default(value: Any) -> str:
+    """Empty backticks would be shown as two characters."""
+    return "empty" if value == "" else f"`{_written(value)}`"
 
 
 def _written(value: Any) -> str:

@@ -21,7 +21,7 @@ trip = Workflow(
                 "activity": Sequence(WriteLine(expr("'Failed: ' + Error['message']")), Compensate()),
             }
         ],
-        finally_=WriteLine("Told the traveller"),
+        finally_=WriteLine("Told the traveler"),
     ),
     id="trip",
 )

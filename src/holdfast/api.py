@@ -7,4 +7,4 @@ from __future__ import annotations
 
 from holdfast.lazy_exports import lazy_exports
 
-__getattr__, __dir__ = lazy_exports(__name__, __file__)
+__getattr__, __dir__ = lazy_exports(__name__, __file__, renamed={"Prioritised": "Prioritized"})

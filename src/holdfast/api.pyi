@@ -48,5 +48,5 @@ from holdfast.persistence.archive import (
     retire as retire,
 )
 from holdfast.ports import ChildResult as ChildResult, MiddlewarePlacement as MiddlewarePlacement
-from holdfast.runtime.dispatchers import Prioritised as Prioritised, RateLimited as RateLimited, Routed as Routed
+from holdfast.runtime.dispatchers import Prioritized as Prioritized, RateLimited as RateLimited, Routed as Routed
 from holdfast.runtime.outbox.relay import FunctionOutlet as FunctionOutlet

@@ -5,14 +5,14 @@ same list at run time. Each name is therefore written in one place, and `import 
 
     __getattr__, __dir__ = lazy_exports(__name__, __file__)
 
-A name that another public module exports is an `ImportError` that says where it is: `from holdfast import Sequence` would hide
-the message of an `AttributeError`.
+A name that another public module exports, or that has a new name, is an `ImportError` that says so: `from holdfast import
+Sequence` would hide the message of an `AttributeError`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,11 +20,11 @@ from typing import Any
 
 
 def lazy_exports(
-    module: str, file: str, *, see_also: Iterable[str] = ()
+    module: str, file: str, *, see_also: Iterable[str] = (), renamed: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` for a module; its stub is the file next to `file` with the suffix `.pyi`.
 
-    `see_also` are modules that may export a name that this one does not have.
+    `see_also` are modules that may export a name that this one does not have. `renamed` are old names with their new names.
     """
 
     @cache
@@ -36,6 +36,9 @@ def lazy_exports(
             return names()
         home = homes().get(name)
         if home is None:
+            new = (renamed or {}).get(name)
+            if new is not None:
+                raise ImportError(f"'{name}' is now '{new}': from {module} import {new}", name=name)
             _point_to(module, name, see_also)
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         found = getattr(import_module(home), name)

@@ -7,7 +7,7 @@ exactly.
 Without listeners an event costs one check of a list. `wants` says whether an event has a listener:
 
     if telemetry.listeners:
-        telemetry.emit("instance.finished", instance_id=…, definition_id=…, status=…)
+        telemetry.emit("instance.finished", tenant=…, instance_id=…, definition_id=…, activities=…)
 
 A listener is called synchronously where the event occurs, also inside a segment, which may be discarded and run again. It must
 be quick and must not call the engine. Exceptions of a listener are logged and ignored, so that broken monitoring never breaks a
@@ -37,7 +37,7 @@ class Event(Struct, frozen=True):
     """Log level; see `log_event`."""
 
 
-_INSTANCE = ("instance_id", "definition_id")
+_INSTANCE = ("tenant", "instance_id", "definition_id")
 _EFFECT = (*_INSTANCE, "activity_id", "activity_type", "attempt")
 
 EVENTS: tuple[Event, ...] = (
@@ -49,18 +49,18 @@ EVENTS: tuple[Event, ...] = (
     Event("instance.faulted", "an incident ended the instance", (*_INSTANCE, "incidents"), logging.ERROR),
     Event("instance.canceled", "the instance was canceled", _INSTANCE),
     # -- requests
-    Event("request.dispatching", "a dispatcher received a request", ("request", "target")),
-    Event("request.dispatched", "the request was accepted", ("request", "target", "instance_ids")),
+    Event("request.dispatching", "a dispatcher received a request", ("tenant", "request", "target")),
+    Event("request.dispatched", "the request was accepted", ("tenant", "request", "target", "instance_ids")),
     Event(
         "stimulus.settled",
         "a stimulus was delivered, started an instance, or was refused, kept, forgotten, unread, expired or swept",
-        ("stimulus_id", "type", "name", "outcome"),
+        ("tenant", "stimulus_id", "type", "name", "outcome"),
         logging.DEBUG,
     ),
     # -- definitions
-    Event("definition.published", "a version became the published version", ("definition_id", "version")),
-    Event("definition.retracted", "the definition has no published version any more", ("definition_id",)),
-    Event("definition.deleted", "a version was deleted", ("definition_id", "version")),
+    Event("definition.published", "a version became the published version", ("tenant", "definition_id", "version")),
+    Event("definition.retracted", "the definition has no published version any more", ("tenant", "definition_id")),
+    Event("definition.deleted", "a version was deleted", ("tenant", "definition_id", "version")),
     # -- bursts
     Event("segment.committed", "a segment was committed", (*_INSTANCE, "activities"), logging.DEBUG),
     Event(
@@ -72,24 +72,33 @@ EVENTS: tuple[Event, ...] = (
     Event(
         "commit.lost",
         "a commit lost a conflict: it is retried or answered",
-        ("instance_id", "reason"),
+        ("tenant", "instance_id", "reason"),
         logging.DEBUG,
     ),
-    Event("work.taken", "a node claimed a work row; `late` is its delay", ("kind", "queue", "late"), logging.DEBUG),
+    Event(
+        "work.taken",
+        "a node claimed a work row; `late` is its delay",
+        ("tenant", "kind", "queue", "late"),
+        logging.DEBUG,
+    ),
     # -- effects
     Event("effect.started", "an attempt of a recorded effect begins", _EFFECT, logging.DEBUG),
     Event("effect.finished", "an attempt returned a result", _EFFECT, logging.DEBUG),
     Event("effect.faulted", "an attempt raised", (*_EFFECT, "type"), logging.WARNING),
+    Event("effect.canceled", "an attempt was canceled by Holdfast", (*_EFFECT, "cause"), logging.DEBUG),
     Event("effect.timed_out", "an attempt exceeded its timeout", _EFFECT, logging.WARNING),
     Event(
         "effect.taken_over",
         "another node continues an effect of a dead node",
-        ("instance_id", "activity_id", "attempt", "node"),
+        ("tenant", "instance_id", "activity_id", "attempt", "node"),
         logging.WARNING,
     ),
 )
 
 BY_NAME: Mapping[str, Event] = {event.name: event for event in EVENTS}
+
+ALL_TENANTS = "*"
+"""Subscribes to the events of every tenant that this process serves."""
 
 listeners: list[Listener] = []
 """Active subscriptions. Check that it is not empty before building the fields of an event."""
@@ -102,18 +111,22 @@ def wants(name: str) -> bool:
     return name in _subscribers
 
 
-def emit(name: str, /, **fields: Any) -> None:
-    """Call every listener. An exception of a listener is logged; the other listeners and the engine continue."""
-    for listener in _subscribers.get(name, ()):
+def emit(name: str, /, *, tenant: str, **fields: Any) -> None:
+    """Call every listener of the tenant. An exception of a listener is logged; the other listeners and the engine continue."""
+    found = _subscribers.get(name)
+    if found is None:
+        return
+    fields = {"tenant": tenant, **fields}
+    for listener in found:
         try:
             listener(name, fields)
         except Exception:
             logger.exception("A telemetry listener failed on %s; it stays subscribed. Fix or remove it.", name)
 
 
-def subscribe(listener: Listener, *names: str) -> Callable[[], None]:
-    """Subscribe to all events or to the named ones. Returns a function that ends the subscription. Refuses names that are not
-    in the table."""
+def subscribe(listener: Listener, *names: str, tenant: str = ALL_TENANTS) -> Callable[[], None]:
+    """Subscribe to all events or to the named ones, of one tenant or of all. Returns a function that ends the subscription.
+    Refuses names that are not in the table."""
     unknown = sorted(set(names) - BY_NAME.keys())
     if unknown:
         raise ValueError(f"No such event: {', '.join(unknown)}. The table is in docs/reference/events.md.")
@@ -121,7 +134,8 @@ def subscribe(listener: Listener, *names: str) -> Callable[[], None]:
 
     def notify(name: str, fields: Mapping[str, Any]) -> None:
         """A function per subscription, since one listener may have several."""
-        listener(name, fields)
+        if tenant in (ALL_TENANTS, fields["tenant"]):
+            listener(name, fields)
 
     listeners.append(notify)
     for name in wanted:
@@ -142,9 +156,9 @@ def subscribe(listener: Listener, *names: str) -> Callable[[], None]:
 
 
 @contextmanager
-def on(listener: Listener, *names: str) -> Iterator[None]:
+def on(listener: Listener, *names: str, tenant: str = ALL_TENANTS) -> Iterator[None]:
     """Listen inside a `with` block."""
-    end = subscribe(listener, *names)
+    end = subscribe(listener, *names, tenant=tenant)
     try:
         yield
     finally:
@@ -152,11 +166,12 @@ def on(listener: Listener, *names: str) -> Iterator[None]:
 
 
 def log_event(name: str, fields: Mapping[str, Any]) -> None:
-    """A listener that writes each event to the logger `holdfast` at the level in the table."""
+    """A listener that writes each event to the logger `holdfast` at the level in the table. The text leaves out the default
+    tenant, whose name is empty."""
     level = BY_NAME[name].level
     if logger.isEnabledFor(level):
         plain = {key: value for key, value in fields.items() if not callable(value)}
-        words = " ".join(f"{key}={value}" for key, value in plain.items())
+        words = " ".join(f"{key}={value}" for key, value in plain.items() if key != "tenant" or value)
         logger.log(level, "%s %s", name, words, extra={"event": name, "fields": plain})
 
 
@@ -172,6 +187,7 @@ def trace_for(instance_id: str) -> str | None:
 
 
 __all__ = [
+    "ALL_TENANTS",
     "BY_NAME",
     "EVENTS",
     "Event",

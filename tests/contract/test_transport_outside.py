@@ -73,7 +73,7 @@ class Consumer:
 
 
 class OutsideTransport:
-    name, can_schedule, can_prioritise = "outside", False, False
+    name, can_schedule, can_prioritize = "outside", False, False
 
     def __init__(self, url, listener=lambda event: None):
         self.listener, self.is_open, self.consumers = listener, False, set()

@@ -117,6 +117,7 @@ def test_instances_that_the_code_cannot_continue_are_named(holdfast: Holdfast, f
     data = json.loads(holdfast("diff", "orders:fulfil", *STORE, "--json").stdout)
 
     assert "cannot continue" not in same.stdout
+    assert (same.returncode, field.returncode, renamed.returncode) == (0, 1, 1)
     assert "  the workflow itself has not changed" in field.stdout
     assert "! 1 live instance cannot continue with this code:" in field.stdout
     for part in (identity, "variable 'order'", "class 'orders:Order'", "field 'amount'"):

@@ -38,10 +38,14 @@ def test_auto_resume_goes_on_until_nothing_waits(holdfast: Holdfast) -> None:
     assert (report["status"], report["bookmarks"]) == ("finished", [])
 
 
-def test_a_plain_success_says_nothing_but_its_lines(holdfast: Holdfast) -> None:
+def test_a_success_says_its_lines_and_outputs(holdfast: Holdfast) -> None:
+    """The lines on stdout; the outputs on stderr, also without a terminal."""
     run = holdfast("run", "approval.json", "--input", '{"amount": 3}', "--auto-resume")
 
-    assert (run.returncode, run.stdout, run.stderr) == (0, "Who approves 3?\nDecided: {}\n", "")
+    assert (run.returncode, run.stdout) == (0, "Who approves 3?\nDecided: {}\n")
+    first, second = run.stderr.splitlines()
+    assert first.startswith("finished  instance ")
+    assert second == '  output decision = "{}"'
 
 
 def test_a_run_that_waits_says_where_and_how_to_go_on(holdfast: Holdfast) -> None:

@@ -13,9 +13,22 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
-from holdfast import Holdfast, Status, activity, run_child, wait_for, workflow
-from holdfast.errors import AlreadyStarted, DefinitionError, HoldfastError, InstanceFaulted, InstanceNotFound, NoResult
+from holdfast import Holdfast, Status, Workflow, activity, run_child, wait_for, workflow
+from holdfast.errors import (
+    AlreadyStarted,
+    DefinitionError,
+    HoldfastError,
+    InstanceFaulted,
+    InstanceNotFound,
+    InvalidInput,
+    NoResult,
+    StoreMisconfigured,
+)
+from holdfast.model.requests import DispatchInstance
+from holdfast.model.work import queue_of
 from holdfast.runtime import handles
+from holdfast.runtime.commits import work_rows
+from tests.support.node import node_of
 from tests.support.services.availability import Needed
 
 
@@ -332,3 +345,108 @@ async def test_a_child_comes_with_the_workflow_that_starts_it(app: Holdfast) -> 
     order = await app.start(delegating, "child")
 
     assert await order.result() == "child: 7"
+
+
+async def test_a_result_is_not_the_fault_that_a_committed_request_retries(cluster: Any) -> None:
+    """A dead letter that a process without a worker replayed, or a dispatched request: until a worker took it, `result`
+    raised the old fault."""
+    fails = [True]
+
+    @activity(name="fails_once")
+    async def fails_once() -> str:
+        if fails:
+            fails.clear()
+            raise Declined("at first")
+        return "well"
+
+    node = await cluster.node("a")
+    root = Workflow(fails_once.bind(id="once", result="said"), variables={"said": ""}, id="faulty")
+    identity = (await node.start(root)).result.instance_id
+    handle: handles.Handle[Any] = handles.Handle(node, identity, returns=False)
+    with pytest.raises(InstanceFaulted):
+        await handle.result()
+    row, request = await node.row(identity), DispatchInstance(instance_id=identity)
+    queue = queue_of(cluster.tenant)
+    work = work_rows.run(cluster.tenant, f"{identity}.r1", request, row.content, await node.store.now(), queue=queue)
+    await node.store.enqueue([work])
+
+    waiting = asyncio.ensure_future(handle.result())
+    while not node.waits._waiters and not waiting.done():  # noqa: ASYNC110 - no event tells of a waiter
+        await asyncio.sleep(0)
+    node_of(node).take_work()
+
+    async with asyncio.timeout(30):
+        assert await waiting == {}
+    assert (await node.read(identity)).variables == {"said": "well"}
+
+
+async def test_a_session_on_another_database_is_refused(app: Holdfast, url: str, tmp_path: Path) -> None:
+    """A raw error of SQLAlchemy told of a missing table."""
+    engine = create_async_engine(f"sqlite+aiosqlite:///{tmp_path / 'other.db'}")
+    async with engine.connect() as connection:
+        with pytest.raises(StoreMisconfigured, match="The session of start_in is not on the database of the store"):
+            await app.start_in(connection, fulfil, "9")
+    await engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "message"),
+    [
+        ((), {}, "The input 'order' is required"),
+        (("7",), {"orders": 3}, "'fulfil' has no input 'orders'"),
+        (("7", 3, 4), {}, "too many positional arguments.*fulfil\\(order, amount\\)"),
+        (("7",), {"order": "8"}, "multiple values for argument 'order'"),
+    ],
+)
+async def test_wrong_arguments_of_a_start_are_named(
+    app: Holdfast, arguments: tuple[Any, ...], named: dict[str, Any], message: str
+) -> None:
+    """A start with missing arguments was a bare TypeError."""
+    with pytest.raises(InvalidInput, match=message):
+        await app.start(fulfil, *arguments, **named)
+
+
+# -- the store of the settings -----------------------------------------------------------------------------------------
+
+
+async def test_an_application_without_a_store_argument_uses_the_environment(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_STORE", store_url)
+
+    async with asyncio.timeout(30), Holdfast(workflows=[fulfil], entry_points=False) as app:
+        assert await (await app.start(fulfil, "A-1")).result() == "A-1: 5"
+
+
+async def test_an_application_without_a_store_argument_uses_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "holdfast.toml").write_text('store = "sqlite:///named.db"\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    async with Holdfast(workflows=[fulfil], entry_points=False):
+        pass
+
+    assert (tmp_path / "named.db").is_file()
+
+
+async def test_the_store_argument_overrules_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_STORE", f"sqlite:///{tmp_path / 'other.db'}")
+
+    async with Holdfast(store="memory://", workflows=[fulfil], entry_points=False):
+        pass
+
+    assert not (tmp_path / "other.db").exists()
+
+
+async def test_an_application_has_no_store_unless_a_source_names_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HOLDFAST_STORE", raising=False)
+
+    async with Holdfast(workflows=[fulfil], entry_points=False) as app:
+        with pytest.raises(HoldfastError, match="HOLDFAST_STORE"):
+            await app.start(fulfil, "A-1")
+
+    assert not list(tmp_path.iterdir())

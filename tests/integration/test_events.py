@@ -35,6 +35,9 @@ async def durable() -> None:
         await app.runtime.stimuli.event("nobody waits for this", wait=timedelta(seconds=20))
         await app.runtime.definitions.retract("d")
         await app.runtime.definitions.delete("d")
+        hanging = await app.runtime.start(Workflow(hang.bind(), id="canceled"))
+        assert hanging.result is not None
+        await app.runtime.cancel(hanging.result.instance_id)
 
 
 async def crowded() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import uuid
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
@@ -10,9 +12,11 @@ import pytest
 
 from holdfast import Holdfast, Retry, RunResult, Workflow, activity
 from holdfast.activities import Event, Fault, Sequence, SetVariable, WriteLine
-from holdfast.api import MiddlewarePlacement
+from holdfast.api import DispatchDefinition, DispatchInstance, MiddlewarePlacement
 from holdfast.errors import ActivityFault, PluginError
 from tests.integration.conftest import Cluster
+
+SOON = timedelta(seconds=20)
 
 
 class Watch:
@@ -156,3 +160,45 @@ async def test_around_durable_effects_it_stands_where_it_was_placed(cluster: Clu
 async def test_a_place_that_does_not_exist_is_refused_with_those_that_do() -> None:
     with pytest.raises(PluginError, match=r"Unknown middleware 'faulst'.*faults, commit, retry, journal"):
         await run(WriteLine("x"), MiddlewarePlacement(name="lost", middleware=Watch([]), after="faulst"))
+
+
+# -- around workflows, on each store -----------------------------------------------------------------------------------
+
+
+class Stamp:
+    """Records `is_start` of each segment, and counts the segments in a property."""
+
+    def __init__(self) -> None:
+        self.starts: list[bool] = []
+
+    def around_workflow(self, context: Any, proceed: Callable[[], None]) -> None:
+        self.starts.append(context.is_start)
+        context.properties["segments"] = context.properties.get("segments", 0) + 1
+        proceed()
+
+
+@pytest.mark.parametrize("dispatched", [True, False])
+async def test_the_first_segment_is_the_start_and_properties_are_kept(store_url: str, dispatched: bool) -> None:
+    """A dispatched start is committed as pending first; its first segment was not seen as the start."""
+    stamp, definition = Stamp(), Workflow(Sequence(WriteLine("x"), Event("go")), id="stamped")
+    app = Holdfast(
+        store=store_url,
+        tenant=uuid.uuid4().hex,
+        workflows=[definition],
+        middleware=[MiddlewarePlacement(name="stamp", middleware=stamp)],
+        entry_points=False,
+    )
+    async with asyncio.timeout(30), app:
+        runtime = app.runtime
+        if dispatched:
+            answer = await runtime.dispatcher.dispatch(DispatchDefinition(definition_id="stamped"), wait=SOON)
+            instance_id = str(answer.instance_id)
+        else:
+            started = await runtime.start(definition)
+            assert started.result is not None
+            instance_id = started.result.instance_id
+        await runtime.dispatcher.dispatch(DispatchInstance(instance_id=instance_id), wait=SOON)
+        result = await runtime.read(instance_id)
+
+    assert stamp.starts == [True, False]
+    assert result._live.properties == {"segments": 2}

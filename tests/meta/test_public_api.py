@@ -174,6 +174,8 @@ def test_a_name_of_another_public_module_says_where_it_is() -> None:
     with pytest.raises(ImportError, match=r"'DispatchDefinition' is in holdfast\.api"):
         getattr(holdfast, "DispatchDefinition")  # noqa: B009 - a type checker would refuse the attribute
     assert not hasattr(holdfast, "Nothing")
+    with pytest.raises(ImportError, match=r"'Prioritised' is now 'Prioritized': from holdfast\.api import Prioritized"):
+        from holdfast.api import Prioritised  # type: ignore[attr-defined]  # noqa: F401
 
 
 @pytest.mark.parametrize("module", ["dispatch", "errors", "testing", "activities", "authoring", "engine"])

@@ -112,7 +112,7 @@ TRAPS = {
     # -- values
     "aliases": "ys = xs\np = Box(1, xs)\nd = {'l': xs, 'p': p}\nawait act(1)\nys.append(await act(2))\nd['p'].x = 5\nreturn xs is ys is p.items is d['l'], p.x, d['p'] is p",
     "cycles": "d = {}\nd['me'] = d\np = Box(1)\np.items.append(p)\nawait act(1)\nreturn d['me'] is d, p.items[0] is p",
-    "enum and classes": "c, k, f, g = Colour.RED, Box, see, math.floor\nawait act(1)\nreturn c is Colour.RED, k is Box, f is see, g(2.5), math.pi",
+    "enum and classes": "c, k, f, g = Color.RED, Box, see, math.floor\nawait act(1)\nreturn c is Color.RED, k is Box, f is see, g(2.5), math.pi",
     "rich types": "from decimal import Decimal\nimport uuid\nv = [{1, 2}, (1, (2,)), Decimal('1.10'), uuid.UUID(int=5), b'\\x00', 2**90, float('inf'), -0.0, {1: 2, (1, 2): 3}, frozenset([1]), range(3), True, 1, 1.0, slice(1, 2)]\nawait act(1)\nreturn str(v), [type(q).__name__ for q in v]",
     "keys that look like tags": "d = {'$t': 'list', '$ref': 1, 1: 'x', None: 2, (1, 2): 3}\nawait act(1)\nreturn str(d), list(d)",
     "constants": "await act(1)\nreturn LIMIT + len(xs)",

@@ -19,10 +19,10 @@ def test_a_listener_hears_what_happens_inside_its_block() -> None:
     heard: list[tuple[str, Mapping[str, Any]]] = []
 
     with telemetry.on(lambda name, fields: heard.append((name, fields))):
-        telemetry.emit("instance.canceled", instance_id="i", definition_id="d")
-    telemetry.emit("instance.canceled", instance_id="j", definition_id="d")
+        telemetry.emit("instance.canceled", tenant="", instance_id="i", definition_id="d")
+    telemetry.emit("instance.canceled", tenant="", instance_id="j", definition_id="d")
 
-    assert heard == [("instance.canceled", {"instance_id": "i", "definition_id": "d"})]
+    assert heard == [("instance.canceled", {"tenant": "", "instance_id": "i", "definition_id": "d"})]
     assert not telemetry.listeners
 
 
@@ -30,10 +30,23 @@ def test_a_listener_hears_only_what_it_named() -> None:
     heard: list[str] = []
 
     with telemetry.on(lambda name, _: heard.append(name), "instance.finished"):
-        telemetry.emit("instance.canceled", instance_id="i", definition_id="d")
-        telemetry.emit("instance.finished", instance_id="i", definition_id="d", activities=3)
+        telemetry.emit("instance.canceled", tenant="", instance_id="i", definition_id="d")
+        telemetry.emit("instance.finished", tenant="", instance_id="i", definition_id="d", activities=3)
 
     assert heard == ["instance.finished"]
+
+
+def test_a_listener_of_one_tenant_hears_no_other_tenant() -> None:
+    heard: list[tuple[str, str]] = []
+
+    with (
+        telemetry.on(lambda _, fields: heard.append(("acme", fields["tenant"])), tenant="acme"),
+        telemetry.on(lambda _, fields: heard.append(("all", fields["tenant"]))),
+    ):
+        telemetry.emit("instance.canceled", tenant="acme", instance_id="i", definition_id="d")
+        telemetry.emit("instance.canceled", tenant="other", instance_id="j", definition_id="d")
+
+    assert heard == [("acme", "acme"), ("all", "acme"), ("all", "other")]
 
 
 def test_who_builds_an_event_can_ask_whether_anybody_wants_it() -> None:
@@ -58,7 +71,7 @@ def test_a_listener_that_raises_is_logged_and_the_next_one_still_hears(caplog: p
         raise RuntimeError("no dashboard today")
 
     with telemetry.on(broken), telemetry.on(lambda name, _: heard.append(name)):
-        telemetry.emit("instance.canceled", instance_id="i", definition_id="d")
+        telemetry.emit("instance.canceled", tenant="", instance_id="i", definition_id="d")
 
     assert heard == ["instance.canceled"]
     assert "no dashboard today" in caplog.text
@@ -68,9 +81,11 @@ def test_events_can_be_written_to_a_log_at_their_level(caplog: pytest.LogCapture
     caplog.set_level(logging.INFO, logger="holdfast")
 
     with telemetry.on(telemetry.log_event):
-        telemetry.emit("instance.faulted", instance_id="i", definition_id="d", incidents=1)
-        telemetry.emit("segment.committed", instance_id="i", definition_id="d", activities=3)
+        telemetry.emit("instance.faulted", tenant="", instance_id="i", definition_id="d", incidents=1)
+        telemetry.emit("instance.canceled", tenant="acme", instance_id="j", definition_id="d")
+        telemetry.emit("segment.committed", tenant="", instance_id="i", definition_id="d", activities=3)
 
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-        ("ERROR", "instance.faulted instance_id=i definition_id=d incidents=1")
+        ("ERROR", "instance.faulted instance_id=i definition_id=d incidents=1"),
+        ("INFO", "instance.canceled tenant=acme instance_id=j definition_id=d"),
     ]

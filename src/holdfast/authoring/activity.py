@@ -105,7 +105,7 @@ class Activity:
     def __init__(self, *args: Any, **given: Any) -> None:
         place(self, args, given)
 
-    # -- behaviour -----------------------------------------------------------------------------------------------------
+    # -- behavior -----------------------------------------------------------------------------------------------------
 
     def execute(self, context: Context) -> Any:
         """Run the activity. May be `async def`."""

@@ -87,8 +87,13 @@ def export(definition_id: str, form: str, untangle: bool, version: str, output: 
 @click.argument("definition_id", metavar="ID")
 @click.option("--version", type=int, help="The version to publish; default: the latest.")
 @target_options
-def publish(definition_id: str, version: int | None, target: Target) -> None:
-    """Publish a version: new instances use it from now on."""
+@click.pass_context
+def publish(ctx: click.Context, definition_id: str, version: int | None, target: Target) -> None:
+    """Publish a version: new instances use it from now on. Definitions that use it as an activity are published again.
+
+    Exit code: 0 published, 1 published, but a definition that uses it could not be published again, 2 bad input.
+    """
+    from holdfast.cli.output import show_consumers
 
     async def work(client: Client) -> t.PublishResult:
         return await client.definitions.publish(definition_id, version)
@@ -97,6 +102,8 @@ def publish(definition_id: str, version: int | None, target: Target) -> None:
     click.echo(f"{definition_id} v{result.summary.published_version} published, {result.triggers} triggers")
     if result.live_instances:
         click.echo(f"{result.live_instances} live instances of earlier versions keep their version", err=True)
+    show_consumers(result.consumers_updated, result.consumers_refused)
+    ctx.exit(1 if result.consumers_refused else 0)
 
 
 @definitions.command("retract")

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from holdfast.engine import Holdfast
     from holdfast.model.definition import Definition
     from holdfast.model.diff import DefinitionDiff, FieldChange
+    from holdfast.model.listing import InstanceSummary
     from holdfast.ports import Store
 
 _MARKS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
-_INSTANCES_MAX = 50
+_PAGE = 500
+STOPPED = 1
+"""Exit code if the code cannot continue live instances."""
 _VERSIONS_MAX = 1_000
+_INSTANCES_SHOWN = 50
 _VALUE_LENGTH_MAX = 72
 
 
@@ -27,12 +31,22 @@ _VALUE_LENGTH_MAX = 72
 @store_option("The store; default: the setting `store`.")
 @json_option("Print the changes and the instances as JSON.")
 @activities_option
-def diff(workflow: str, other: str | None, store: str | None, as_json: bool, activity_modules: tuple[str, ...]) -> None:
+@click.pass_context
+def diff(
+    ctx: click.Context,
+    workflow: str,
+    other: str | None,
+    store: str | None,
+    as_json: bool,
+    activity_modules: tuple[str, ...],
+) -> None:
     """Compare a workflow with its current version in a store (the published one, else the latest), or with OTHER.
 
     Live instances keep the version that they started with. Instances on other content than the code are listed with the
     activities at which they wait. Instances that this code cannot continue are listed with the reason: an activity, function
     or class that is gone, or a class that cannot hold the stored values.
+
+    Exit code: 0 all live instances can continue, 1 some cannot, 2 bad input.
     """
     import asyncio
 
@@ -54,6 +68,7 @@ def diff(workflow: str, other: str | None, store: str | None, as_json: bool, act
     else:
         for line in _lines(comparison):
             click.echo(line)
+    ctx.exit(STOPPED if comparison.get("stopped") else 0)
 
 
 def _compared(before: Definition, after: Definition, title: str) -> dict[str, Any]:
@@ -98,17 +113,29 @@ async def _stored(store: Store, definition: Definition) -> dict[str, Any]:
 async def _stopped(engine: Holdfast, store: Store, definition: Definition) -> AsyncIterator[dict[str, Any]]:
     """Live instances that the code cannot continue: each is loaded as a worker with this code would load it."""
     from holdfast.errors import HoldfastError
-    from holdfast.model.instance import Status
-    from holdfast.model.listing import InstanceFilter, InstanceQuery
 
-    live = tuple(item.value for item in Status if not item.at_rest)
-    chosen = InstanceFilter(definition_ids=(definition.id,), statuses=live)
     runtime = engine.runtime_on(store, takes_work=False)
-    for item in (await store.search(InstanceQuery(filter=chosen, limit=_INSTANCES_MAX))).items:
+    async for item in _live(store, definition.id):
         try:
             await runtime.read(item.id)
         except HoldfastError as error:
             yield {"id": item.id, "version": item.definition_version, "reason": str(error)}
+
+
+async def _live(store: Store, definition_id: str) -> AsyncIterator[InstanceSummary]:
+    """All live instances of the definition, newest first."""
+    from holdfast.model.instance import Status
+    from holdfast.model.listing import InstanceFilter, InstanceQuery
+
+    live = tuple(item.value for item in Status if not item.at_rest)
+    chosen, cursor = InstanceFilter(definition_ids=(definition_id,), statuses=live), None
+    while True:
+        page = await store.search(InstanceQuery(filter=chosen, limit=_PAGE, cursor=cursor))
+        for item in page.items:
+            yield item
+        cursor = page.cursor
+        if cursor is None:
+            return
 
 
 async def _definition(store: Store, content: str) -> Definition:
@@ -127,18 +154,14 @@ async def _instances(store: Store, definition: Definition) -> AsyncIterator[dict
     """Live instances on other content than the code: where each waits, and how the code changed that activity."""
     from holdfast.model.catalog import DefinitionQuery, Which
     from holdfast.model.diff import diff_definitions
-    from holdfast.model.instance import Status
-    from holdfast.model.listing import InstanceFilter, InstanceQuery
     from holdfast.model.stored import DEFAULT_TENANT
 
-    live = tuple(item.value for item in Status if not item.at_rest)
-    query = InstanceQuery(filter=InstanceFilter(definition_ids=(definition.id,), statuses=live), limit=_INSTANCES_MAX)
     labels, _ = await store.list_versions(
         DEFAULT_TENANT, DefinitionQuery(which=Which.ALL, definition_ids=(definition.id,), limit=_VERSIONS_MAX)
     )
     versions = {label.content: label.version for label in labels}
     known: dict[str, DefinitionDiff] = {}
-    for item in (await store.search(query)).items:
+    async for item in _live(store, definition.id):
         if item.content not in known:
             known[item.content] = diff_definitions(await _definition(store, item.content), definition)
         changes = known[item.content]
@@ -180,9 +203,11 @@ def _lines(comparison: dict[str, Any]) -> Iterator[str]:
     yield from _stopped_lines(stopped)
     if comparison["instances"]:
         yield f"{len(comparison['instances'])} live instances keep the version that they started with:"
-        for item in comparison["instances"]:
+        for item in comparison["instances"][:_INSTANCES_SHOWN]:
             places = ", ".join(_place(place) for place in item["waits_at"]) or "nothing"
             yield f"  {item['id']}  version {item['version']}  {item['status']}, waits at {places}"
+        if len(comparison["instances"]) > _INSTANCES_SHOWN:
+            yield "  …; --json lists all"
 
 
 def _stopped_lines(stopped: list[dict[str, Any]]) -> Iterator[str]:
@@ -195,7 +220,8 @@ def _stopped_lines(stopped: list[dict[str, Any]]) -> Iterator[str]:
         reason = item["reason"].replace(f"instance '{item['id']}'", "the instance")
         by_reason.setdefault(reason, []).append(item["id"])
     for reason, names in by_reason.items():
-        yield f"  {', '.join(names)}"
+        more = ", …" if len(names) > _INSTANCES_SHOWN else ""
+        yield f"  {', '.join(names[:_INSTANCES_SHOWN])}{more}"
         yield f"    {reason}"
 
 

@@ -27,14 +27,18 @@ as_json = json_option("Print the findings as JSON.")
 )
 @store
 @click.option("--transport", metavar="URL", help="A broker to check as well; default: the setting `transport`.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 for hints too, such as no live node. For CI.")
 @as_json
 @click.pass_context
-def doctor(ctx: click.Context, store: str | None, transport: str | None, as_json: bool) -> None:
-    """Check database, schema, clock, nodes, queued work and broker. Exit code 1 if a check fails."""
+def doctor(ctx: click.Context, store: str | None, transport: str | None, strict: bool, as_json: bool) -> None:
+    """Check database, schema, clock, nodes, queues, queued work and broker.
+
+    Exit code: 0 no problem, 1 a problem was found (with --strict: or a hint), 2 bad input.
+    """
     if ctx.invoked_subcommand is None:
         import asyncio
 
-        ctx.exit(_show(asyncio.run(_setup(store, transport)), as_json=as_json))
+        ctx.exit(_show(asyncio.run(_setup(store, transport)), as_json=as_json, strict=strict))
 
 
 async def _setup(url: str | None, broker: str | None) -> list[Finding]:
@@ -114,7 +118,7 @@ def _on_store(url: str | None, work: Any, activity_modules: Sequence[str] = ()) 
     return asyncio.run(run())
 
 
-def _show(found: Sequence[Finding], *, as_json: bool) -> int:
+def _show(found: Sequence[Finding], *, as_json: bool, strict: bool = False) -> int:
     import msgspec
 
     from holdfast.cli.tables import show_json, show_table
@@ -124,4 +128,5 @@ def _show(found: Sequence[Finding], *, as_json: bool) -> int:
     else:
         rows = [(str(item.level), item.subject, item.message, item.remedy) for item in found]
         show_table(("", "what", "finding", "remedy"), rows)
-    return PROBLEMS_FOUND if any(item.level == "wrong" for item in found) else 0
+    failing = ("wrong", "hint") if strict else ("wrong",)
+    return PROBLEMS_FOUND if any(item.level in failing for item in found) else 0

@@ -34,6 +34,8 @@ def import_(
 
     A folder stands for all definitions in it and below it. If the version number of a definition is taken by other content, the
     definition gets the next number.
+
+    Exit code: 0 imported, 1 imported, but a stored definition that uses one of them could not be published again, 2 bad input.
     """
     import asyncio
 
@@ -43,13 +45,14 @@ def import_(
 
     engine = make_engine(activity_modules, map(open_source, others))
     definitions = publishable_together(workflows, engine, REFUSED)
-    asyncio.run(_import(engine, store, definitions))
+    ctx.exit(1 if asyncio.run(_import(engine, store, definitions)) else 0)
 
 
-async def _import(engine: Holdfast, url: str | None, definitions: dict[str, Checked]) -> None:
+async def _import(engine: Holdfast, url: str | None, definitions: dict[str, Checked]) -> int:
     from holdfast.cli.source_set import refuse_all
     from holdfast.cli.stored_run import opened
 
+    refused = 0
     async with opened(engine, url) as runtime:
         dry_run = runtime.definitions.dry_run
         code = [item for item, is_document in definitions.values() if not is_document]
@@ -57,10 +60,13 @@ async def _import(engine: Holdfast, url: str | None, definitions: dict[str, Chec
         beside = [await dry_run.one(item, trusted=True) for item in code]
         refuse_all(await dry_run.together(documents, beside=beside), REFUSED)
         for definition, is_document in definitions.values():
-            click.echo(await _save(runtime, definition, is_document=is_document))
+            refused += await _save(runtime, definition, is_document=is_document)
+    return refused
 
 
-async def _save(runtime: ManagedRuntime, definition: Definition, *, is_document: bool) -> str:
+async def _save(runtime: ManagedRuntime, definition: Definition, *, is_document: bool) -> int:
+    """Save and publish, and report. Returns the number of definitions that use it and could not be published again."""
+    from holdfast.cli.output import show_consumers
     from holdfast.errors import DefinitionNotFound, DefinitionNotPublished
     from holdfast.model.catalog import Source, Which
 
@@ -70,7 +76,11 @@ async def _save(runtime: ManagedRuntime, definition: Definition, *, is_document:
     except (DefinitionNotFound, DefinitionNotPublished):
         before = ""
     if is_document:
-        saved = (await runtime.definitions.save_and_publish(definition, source=Source.FILE)).version
+        published = await runtime.definitions.save_and_publish(definition, source=Source.FILE)
+        saved, updated, refused = published.version, published.consumers_updated, published.consumers_refused
     else:  # Named explicitly: publish this content again even if other content was published since.
         saved = await runtime.definitions.deploy(definition, f"import-{runtime.new_id()}")
-    return f"{name} version {saved.version}: {'unchanged' if saved.content == before else 'imported'}"
+        updated, refused = (), {}
+    click.echo(f"{name} version {saved.version}: {'unchanged' if saved.content == before else 'imported'}")
+    show_consumers(updated, refused)
+    return len(refused)

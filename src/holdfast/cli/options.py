@@ -47,6 +47,16 @@ def auto_resume_option(function: F) -> F:
     )(function)
 
 
+def capacity_options(function: F) -> F:
+    lanes = click.option("--lanes", type=click.IntRange(min=1), help="Lanes of the node; default: the setting `lanes`.")
+    connections = click.option(
+        "--connections",
+        type=click.IntRange(min=1),
+        help="Maximum number of connections to the store; default: the setting `store_connections`.",
+    )
+    return lanes(connections(function))
+
+
 def wait_option(function: F) -> F:
     return click.option("--wait", is_flag=True, help="Wait for delays and back-offs instead of suspending.")(function)
 

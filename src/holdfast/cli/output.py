@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -84,3 +84,14 @@ def show_bulk(done: str, result: t.InstancesBulkResult) -> int:
     for failure in result.failed:
         click.echo(f"{failure.id} refused: {failure.message}", err=True)
     return 1 if result.failed else 0
+
+
+def show_consumers(updated: Iterable[str], refused: Mapping[str, str]) -> None:
+    """Definitions that use a published workflow as an activity: published again with it, or refused."""
+    for name in updated:
+        click.echo(f"{name} uses it and was published again")
+    for name, reason in refused.items():
+        click.echo(
+            f"{name} uses it and keeps the version before, since it could not be published again: {reason}",
+            err=True,
+        )

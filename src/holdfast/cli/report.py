@@ -13,7 +13,7 @@ from holdfast.model.instance import Bookmark, Incident, Status
 from holdfast.model.values import readable, shown
 from holdfast.runtime.result import RunResult
 
-_COLOURS = {
+_COLORS = {
     Status.FINISHED: "green",
     Status.SUSPENDED: "yellow",
     Status.FAULTED: "red",
@@ -73,10 +73,11 @@ def _bookmark(item: Bookmark) -> dict[str, Any]:
 
 
 def summarize(result: RunResult, location: RunLocation | None) -> None:
-    """Printed on stderr, so that stdout has only the workflow's output. Without a terminal, a plain success prints nothing."""
-    if result.status is Status.FINISHED and not result.incidents and not sys.stderr.isatty():
+    """Printed on stderr, so that stdout has only the workflow's output. Without a terminal, a success without outputs prints
+    nothing."""
+    if result.status is Status.FINISHED and not result.incidents and not result.outputs and not sys.stderr.isatty():
         return
-    status = click.style(str(result.status), fg=_COLOURS.get(result.status), bold=True)
+    status = click.style(str(result.status), fg=_COLORS.get(result.status), bold=True)
     click.echo(f"{status}  instance {result.instance_id}", err=True)
     for name, value in result.outputs.items():
         click.echo(f"  output {name} = {json.dumps(shown(value), ensure_ascii=False)}", err=True)

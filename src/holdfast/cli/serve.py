@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from holdfast.cli.logs import log_options
-from holdfast.cli.options import activities_option, store_option
+from holdfast.cli.options import activities_option, capacity_options, store_option
 
 HOST, PORT = "127.0.0.1", 8600
 
@@ -29,6 +29,7 @@ HOST, PORT = "127.0.0.1", 8600
 @click.option("--docs", default="", metavar="FOLDER", help="A built documentation site to serve under /docs.")
 @click.option("--base-path", default="", metavar="PATH", help="Serve everything below this path, such as /flows.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Server processes.")
+@capacity_options
 @click.option(
     "--trust-proxy",
     default="127.0.0.1",
@@ -52,6 +53,8 @@ def serve(
     docs: str,
     base_path: str,
     workers: int,
+    lanes: int | None,
+    connections: int | None,
     trust_proxy: str,
     watch: bool,
     activity_modules: tuple[str, ...],
@@ -72,6 +75,8 @@ def serve(
         "base_path": base_path,
         "activities": activity_modules,
         "watch": watch,
+        "lanes": lanes,
+        "connections": connections,
         "log_format": log_format,
         "log_level": log_level,
         "trust_proxy": trust_proxy,

@@ -14,7 +14,7 @@ _WORD_LENGTH_MAX = 16
 """Maximum length of a word that is not broken on a terminal."""
 _UNBOUNDED_WIDTH = 100_000
 """Wider than any table."""
-_COLOURS = {"error": "red", "warning": "yellow"}
+_COLORS = {"error": "red", "warning": "yellow"}
 
 
 def show_table(columns: Row, rows: Sequence[Row], *, err: bool = False) -> None:
@@ -68,7 +68,7 @@ def _draw(columns: Row, rows: Sequence[Row], stream: IO[str]) -> None:
         widest = min(max(map(len, words), default=0), _WORD_LENGTH_MAX)
         table.add_column(columns[index], no_wrap=columns[index] == "id", overflow="fold", min_width=widest)
     for row in rows:
-        table.add_row(*(Text(row[index], style=_COLOURS.get(row[index], "")) for index in filled))
+        table.add_row(*(Text(row[index], style=_COLORS.get(row[index], "")) for index in filled))
     console = Console(file=stream)
     unbounded = console.options.update(width=_UNBOUNDED_WIDTH)
     if console.measure(table, options=unbounded).minimum > console.width:  # Too narrow: print folded lines instead.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.logs import log_options
-from holdfast.cli.options import store_option
+from holdfast.cli.options import capacity_options, store_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,7 @@ UNDRAINED = 1
 @click.option(
     "--concurrency", type=click.IntRange(min=1), help="Concurrent steps; default: the setting `step_concurrency`."
 )
+@capacity_options
 @click.option("--name", help="The node's name, stable across restarts; default: host and process id.")
 @click.option(
     "--publish/--no-publish", default=True, help="Publish the workflows of the modules first.", show_default=True
@@ -51,6 +52,8 @@ def worker(
     queues: str | None,
     tenants: str,
     concurrency: int | None,
+    lanes: int | None,
+    connections: int | None,
     name: str | None,
     publish: bool,
     probe: str | None,
@@ -70,9 +73,11 @@ def worker(
     engine, workflows = engine_of(modules)
     options = WorkerOptions(
         name=name or node_name(),
-        queues=_names(queues or engine.settings.queues, "queue"),
+        queues=_queues(queues, engine.settings.queues),
         tenants=_names(tenants, "tenant") or ("",),
         concurrency=concurrency,
+        lanes=lanes,
+        connections=connections,
         drain_limit=engine.settings.drain_limit,
     )
     ctx.call_on_close(set_up_logs(engine.settings, log_format, log_level))
@@ -96,6 +101,7 @@ async def _run(
     from holdfast.cli.probe_answers import probed
     from holdfast.cli.sockets import address_of
     from holdfast.engine.garbage_collector import tune_garbage_collector
+    from holdfast.engine.loop_watchdog import watched_loop
     from holdfast.engine.worker import Worker
 
     outbound = engine.services.get(OutboundHttp)
@@ -112,7 +118,7 @@ async def _run(
         click.echo(f"worker {options.name} is ready: {served}{asked}", err=True)
 
     try:
-        async with probed(made, sockets):
+        async with probed(made, sockets), watched_loop(engine.settings.watchdog):
             drained = await made.run(ready)
     finally:
         await outbound.let_go()
@@ -139,6 +145,16 @@ def engine_of(modules: tuple[str, ...]) -> tuple[Holdfast, list[Any]]:
         return app, list(app.workflows)
     code = code_of(modules)
     return Holdfast(activities=code.activities, definitions=code.workflows), code.workflows
+
+
+def _queues(given: str | None, setting: str) -> tuple[str, ...]:
+    from holdfast.cli.failures import BadInput
+
+    names = _names(setting if given is None else given, "queue")
+    if not names:
+        source = "The setting `queues`" if given is None else "--queues"
+        raise BadInput(f"{source} names no queue, so the worker would take no work. Name one, such as `default`.")
+    return names
 
 
 def _names(text: str, what: str) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ class BrokerTransport(ABC):
 
     name: str
     can_schedule = False
-    can_prioritise = False
+    can_prioritize = False
 
     def __init__(self, where: str, options: TransportOptions, listener: TransportListener | None) -> None:
         self.options = options

@@ -121,7 +121,7 @@ class LocalConsumer(BrokerConsumer[QueuedMessage]):
 class LocalTransport(BrokerTransport):
     name = "local"
     can_schedule = True
-    can_prioritise = True
+    can_prioritize = True
 
     def __init__(
         self,

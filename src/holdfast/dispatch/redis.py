@@ -79,7 +79,7 @@ class RedisConsumer(BrokerConsumer[bytes]):
         self.start_renewal(self._renew())
 
     async def stop_fetching(self) -> None:
-        """Requeue entries of a cancelled read: Redis assigned them to this consumer, but `receive` never got them."""
+        """Requeue entries of a canceled read: Redis assigned them to this consumer, but `receive` never got them."""
         with suppress(RedisError, OSError):
             for queue in self.queues:
                 key, ours = self._key(queue), self._held(queue)

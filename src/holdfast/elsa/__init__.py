@@ -5,7 +5,7 @@
     document, problems = write_elsa(definition)
 
 `table` maps the activities, `round_trip` keeps the data that only Elsa has, and `normalize` unifies the spellings of a
-document. `docs/elsa-differences.md` lists differences in behaviour.
+document. `docs/elsa-differences.md` lists differences in behavior.
 """
 
 from holdfast.elsa.reader import is_elsa, parse_elsa, read_elsa

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
 
 from holdfast.activities.http.outbound import OutboundHttp
 from holdfast.engine.arguments import check_store, checked_settings, listed
@@ -12,6 +12,7 @@ from holdfast.engine.host import Host, node_name
 from holdfast.engine.parts import Parts
 from holdfast.engine.standard import GivenPlugin, StandardPlugin
 from holdfast.execution.pipeline import ordered
+from holdfast.identity.directory import StoredDirectory
 from holdfast.identity.links import StoredLinks
 from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.plugins import load_plugins
@@ -23,6 +24,7 @@ from holdfast.ports import (
     MiddlewarePlacement,
     Outlet,
     Plugin,
+    PrincipalDirectory,
     ResumeLinks,
     StepDispatcher,
     Store,
@@ -52,11 +54,11 @@ class Holdfast(Parts):
     `activities` are functions and classes that JSON documents may name; workflows of Python objects register their activities
     themselves. `definitions` are workflows that other workflows execute or use as activities.
 
-    With a `store` (an address or a `Store`) it is an application: `async with app:` opens the store, joins the cluster as
-    `node`, publishes `workflows` (a `Path` is a file or folder of documents; `watch` publishes them again when they change),
-    and takes work unless `worker` is False; `app.runtime` is available while it is open. `dispatcher` is called with the
-    runtime and returns the dispatcher of requests; `steps` carries effects that are placed on a queue. `outlets` receive
-    lifecycle events. `policies` are rules for HTTP endpoints, by name.
+    With a `store` (an address or a `Store`, or the setting `store` in HOLDFAST_STORE or holdfast.toml) it is an application:
+    `async with app:` opens the store, joins the cluster as `node`, publishes `workflows` (a `Path` is a file or folder of
+    documents; `watch` publishes them again when they change), and takes work unless `worker` is False; `app.runtime` is
+    available while it is open. `dispatcher` is called with the runtime and returns the dispatcher of requests; `steps` carries
+    effects that are placed on a queue. `outlets` receive lifecycle events. `policies` are rules for HTTP endpoints, by name.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class Holdfast(Parts):
         super().__init__(catalog, registry, checked_settings(settings, registry))
         standard.configure(self.settings)
         self.clock = clock or SystemClock()
+        self.tenant = tenant
         self.services = ServiceTable({**self._own_services(), **self.registry.services})
         self.workflows = tuple(item for item in given if not isinstance(item, Path))
         """Workflows that are published when the application is opened."""
@@ -101,8 +104,10 @@ class Holdfast(Parts):
             self.definitions.add(self.definition(definition))
         self.refresh()
         self._subscriptions: list[Callable[[], None]] = []
+        by_address = store is None or isinstance(store, str)
+        has_store = not by_address or "store" in self.settings.chosen
         self._host = Host(
-            store=None if store is None else (lambda: self.store() if isinstance(store, str) else store),
+            store=(self.store if by_address else lambda: cast("Store", store)) if has_store else None,
             transport=self.transport,
             make=lambda found, carrier: self.runtime_on(
                 found,
@@ -112,7 +117,7 @@ class Holdfast(Parts):
                 dispatcher=dispatcher,
                 outlets=outlets,
                 placement=self.placement(carrier, steps=steps, takes_work=worker),
-                second_handle=self.second_handle(store) if isinstance(store, str) else None,
+                second_handle=self.second_handle() if by_address else None,
             ),
             workflows=self.workflows,
             files=[item for item in given if isinstance(item, Path)],
@@ -120,15 +125,16 @@ class Holdfast(Parts):
             worker=worker,
         )
         self._pools = EffectPools(self.settings.threads_max, self.settings.processes_max)
-        self.background = PluginTasks(
-            self.clock,
-            self.registry.start_tasks,
-            [
-                RecurringTask(item.name, item.every, item.task)
-                for item in self.registry.recurring_tasks
-                if store is None or not item.single_node  # The node runs the others.
-            ],
-        )
+        self.background = self._plugin_tasks(has_node=has_store)
+
+    def _plugin_tasks(self, *, has_node: bool) -> PluginTasks:
+        """The tasks of plugins that this process runs. Its node, if it has one, runs the tasks of a single node."""
+        recurring = [
+            RecurringTask(item.name, item.every, item.task)
+            for item in self.registry.recurring_tasks
+            if not (has_node and item.single_node)
+        ]
+        return PluginTasks(self.clock, self.registry.start_tasks, recurring)
 
     def _own_services(self) -> dict[type, Any]:
         """Services of the standard activities; registered services of the same type replace them."""
@@ -138,6 +144,7 @@ class Holdfast(Parts):
             OutboundHttp: self._outbound,
             EndpointPolicies: EndpointPolicies(self.registry.endpoint_policies),
             HttpSelectors: HttpSelectors(),
+            PrincipalDirectory: StoredDirectory(self.clock.now),
             ResumeLinks: StoredLinks(
                 lambda: self.runtime, self.clock.now, secret=settings.auth_secret, url=settings.public_url
             ),
@@ -174,11 +181,12 @@ class Holdfast(Parts):
         """The runtime of the open application."""
         return self._host.runtime
 
-    def on(self, handler: Handler, *events: str) -> Callable[[], None]:
+    def on(self, handler: Handler, *events: str, tenant: str | None = None) -> Callable[[], None]:
         """Subscribe to events of this process (docs/reference/events.md): to the named events, or to all. The handler is called
         with the name and the fields of the event, after the commit; an async handler runs as a task. Its errors are logged.
+        It receives the events of the application's tenant, of another `tenant`, or with `tenant="*"` of all tenants.
         Returns a function that ends the subscription, which also ends with the application."""
-        end = subscribe(handler, *events)
+        end = subscribe(handler, *events, tenant=self.tenant if tenant is None else tenant)
         self._subscriptions.append(end)
         return end
 

@@ -61,7 +61,8 @@ class Host:
             if self._store is None:
                 raise HoldfastError(
                     "This application has no store, so it keeps nothing. Give it one: "
-                    'Holdfast(store="sqlite:///holdfast.db"); or run workflows without one: app.runner.'
+                    'Holdfast(store="sqlite:///holdfast.db"), HOLDFAST_STORE, or `store` in holdfast.toml. '
+                    "Or run workflows without a store: app.runner."
                 )
             raise HoldfastError("The application is not open. Use it inside `async with app:`.")
         return self._runtime

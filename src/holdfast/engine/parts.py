@@ -27,6 +27,8 @@ DATABASE = "database"
 class Parts(Library):
     services: Services
     clock: Clock
+    tenant: str = DEFAULT_TENANT
+    """The tenant of the application and of its runner."""
     _pools: EffectPools
 
     @cached_property
@@ -42,21 +44,25 @@ class Parts(Library):
             middleware=self.registry.middleware,
             cancel_grace=settings.cancel_grace,
             definitions=self.definitions,
+            tenant=self.tenant,
         )
 
-    def store(self, url: str | None = None) -> Store:
-        """The store of that address, or of the settings, with the settings' codec and retries; not open yet."""
+    def store(self, url: str | None = None, *, connections: int | None = None) -> Store:
+        """The store of that address, or of the settings, with the settings' codec, retries and number of connections; not open
+        yet."""
         # Imported here: an engine without a store does not need it.
         from holdfast.persistence.codec import codec_of_keys
         from holdfast.persistence.retry import RetryPolicy
         from holdfast.persistence.url import store_from_url
 
         settings = self.settings
+        limit = connections or settings.store_connections
         return store_from_url(
             url or settings.store,
             plugins=self.registry.stores,
             codec=codec_of_keys(settings.encryption_keys),
             retry=RetryPolicy(retries=settings.store_retries, delay=settings.store_retry_delay),
+            **({"connections": limit} if limit else {}),
         )
 
     def transport(self, url: str | None = None) -> Transport | None:
@@ -96,7 +102,7 @@ class Parts(Library):
         tenant: str = DEFAULT_TENANT,
         tenants: Sequence[str] = (),
         node: str = "local",
-        lanes: int = 2,
+        lanes: int | None = None,
         dispatcher: Callable[[Any], WorkflowDispatcher] | None = None,
         queues: Sequence[str] | None = None,
         takes_work: bool = True,
@@ -108,11 +114,11 @@ class Parts(Library):
     ) -> ManagedRuntime:
         """A runtime on an open store: `async with engine.runtime_on(store) as runtime`. It takes work after `take_work()`.
 
-        `tenants` are all tenants that the node serves; `runtime.of_tenant(name)` is the view of another one of them.
-        `queues` are the queues that it serves (default: the settings). `takes_work=False` announces that it serves none, and
-        leaves the work rows that it adds to other nodes, unless it `does_own`. `placement` is the place of effects and the
-        carrier of steps. `second_handle` makes another handle of the store, for the heartbeat. `outlets` are added to those of
-        the settings.
+        `tenants` are all tenants that the node serves; `runtime.of_tenant(name)` is the view of another one of them. `queues`
+        are the queues that it serves, `lanes` is the number of its lanes (default: the settings). `takes_work=False` announces
+        that it serves none, and leaves the work rows that it adds to other nodes, unless it `does_own`. `placement` is the
+        place of effects and the carrier of steps. `second_handle` makes another handle of the store, for the heartbeat.
+        `outlets` are added to those of the settings.
         """
         from holdfast.engine.outlets import outlets_of
         from holdfast.management.runtime import ManagedRuntime
@@ -142,7 +148,7 @@ class Parts(Library):
             queues=tuple(queues or [name.strip() for name in settings.queues.split(",") if name.strip()]),
             takes_work=takes_work,
             does_own=takes_work if does_own is None else does_own,
-            lanes=lanes,
+            lanes=settings.lanes if lanes is None else lanes,
             time_to_live=settings.node_alive,
             beat_every=settings.node_beat,
             sweep_every=settings.node_sweep,

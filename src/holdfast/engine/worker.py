@@ -31,6 +31,9 @@ class WorkerOptions(Struct, frozen=True, kw_only=True):
     tenants: tuple[str, ...] = (DEFAULT_TENANT,)
     concurrency: int | None = None
     """Concurrent steps per tenant; None: the settings decide."""
+    lanes: int | None = None
+    connections: int | None = None
+    """Connections to the store; None: the settings decide, as for lanes."""
     drain_limit: timedelta = timedelta(seconds=30)
 
 
@@ -40,7 +43,7 @@ class WorkerEngine(Protocol):
     background: PluginTasks
     """Start-up and recurring tasks of plugins."""
 
-    def store(self, url: str | None = None) -> Store: ...
+    def store(self, url: str | None = None, *, connections: int | None = None) -> Store: ...
     def transport(self, url: str | None = None) -> Transport | None: ...
     def placement(self, transport: Transport | None = None) -> Any: ...
     def second_handle(self, url: str | None = None) -> Callable[[], Store] | None: ...
@@ -51,6 +54,7 @@ class WorkerEngine(Protocol):
         tenant: str = ...,
         tenants: Sequence[str] = ...,
         node: str = ...,
+        lanes: int | None = ...,
         queues: Sequence[str] = ...,
         placement: Any = ...,
         step_concurrency: int | None = ...,
@@ -105,7 +109,7 @@ class Worker:
 
     async def _open(self, stack: AsyncExitStack) -> None:
         engine, options = self._engine, self._options
-        store = engine.store(self._store)
+        store = engine.store(self._store, connections=options.connections)
         stack.push_async_callback(store.close)
         await store.open()
         transport = engine.transport(self._transport)
@@ -117,6 +121,7 @@ class Worker:
             tenant=options.tenants[0],
             tenants=options.tenants,
             node=options.name,
+            lanes=options.lanes,
             queues=options.queues,
             placement=engine.placement(transport),
             step_concurrency=options.concurrency,

@@ -40,7 +40,7 @@ class WrongType(ExecutionError, TypeError):
         self.what = what
         """Such as `variable 'count'`."""
         self.expected = expected
-        super().__init__(f"The {what} is of type {expected}. {reason}")
+        super().__init__(f"The {what} must be of type {expected}. {reason}")
 
 
 class WrongResult(WrongType):

@@ -17,6 +17,8 @@ from weakref import proxy
 from msgspec import Struct, field
 
 from holdfast.execution.activation import COMPLETED, Activation
+from holdfast.execution.branches.sleeping_branches import SleepingBranches
+from holdfast.execution.branches.waking_dict import awake
 from holdfast.execution.cancellation import cancel_kids, forget_bookmarks, forget_interrupted
 from holdfast.execution.heap.heap_book import HeapBook
 from holdfast.execution.journal import COMPLETED as ENDED, STARTED, RawEntry, masked
@@ -128,8 +130,12 @@ class LiveInstance(Struct, eq=False, weakref=True):
     """Number of entries of `journal` that are committed; a durable burst starts with an empty journal."""
     ending: dict[int, EffectRequest] = {}
     """Canceled effects that have not ended, by execution id. Finalizers wait for them (rule M1)."""
+    finishing: Activation | None = None
+    """The unfinished Compensable to which a late result is being applied; not part of the state."""
     heap: HeapBook | None = None
     """Large lists and dicts among the variables of functions, and what this burst can have changed in them."""
+    asleep: SleepingBranches | None = None
+    """Branches of wide containers that this burst has not used yet."""
     root: Activation = cast("Activation", None)
     cleanup: Activation = cast("Activation", None)
 
@@ -146,12 +152,14 @@ class LiveInstance(Struct, eq=False, weakref=True):
         memory outside the CPU cache. This cost a quarter of the time to read a state.
         """
         root, cleanup = self.root, self.cleanup
+        if self.asleep is not None:
+            self.asleep.close()
         if root is not None and not root.kids and not self.leftovers and (cleanup is None or not cleanup.kids):
             return  # Fast path: most ended instances have no activations left.
         everyone = [root, cleanup, *self.leftovers]
         for item in everyone:  # grows while it is iterated
             if item is not None and item.kids:
-                everyone += item.kids.values()
+                everyone += awake(item.kids).values()
                 item.kids = None
 
     # -- facts for expressions -----------------------------------------------------------------------------------------

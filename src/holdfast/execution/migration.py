@@ -16,9 +16,9 @@ from holdfast.errors import InvalidState
 from holdfast.execution import snapshot
 from holdfast.execution.activation import Activation
 from holdfast.execution.live import LiveInstance
+from holdfast.execution.part_writer import slots
 from holdfast.execution.plan import Node, Plan
 from holdfast.execution.state_reader import CLEANUP
-from holdfast.execution.state_writer import slots
 from holdfast.model.definition import ActivityNode
 
 FLEXIBLE_CONTAINERS = frozenset({"Sequence", "Flowchart", "Workflow"})

@@ -17,6 +17,8 @@ import msgspec
 
 LEAF_BYTES = 4096
 """Size at which a leaf is closed when the tree is built. A leaf that grows beyond twice this size is split."""
+LEAF_ITEMS = 256
+"""Number of entries at which a leaf is closed: a change packs all entries of its leaf again."""
 FANOUT = 64
 
 _pack = msgspec.msgpack.Encoder().encode
@@ -171,7 +173,7 @@ class PageTree:
         limit = at_once if sum(map(len, entries)) <= at_once else LEAF_BYTES
         begin = size = 0
         for at, entry in enumerate(entries):
-            if size and size + len(entry) > limit:
+            if size and (size + len(entry) > limit or at - begin >= LEAF_ITEMS):
                 yield self._page(entries[begin:at], None if keys is None else list(keys[begin:at]))
                 begin, size = at, 0
             size += len(entry)

@@ -46,6 +46,8 @@ class Hooks:
     """Hooks of a node besides its operation; each may be None."""
 
     __slots__ = (
+        "all_finished",
+        "asleep",
         "borrowed",
         "carry",
         "children",
@@ -64,6 +66,8 @@ class Hooks:
         "schedule",
         "stop",
         "unbroken",
+        "undoable",
+        "woken",
     )
 
     def __init__(self) -> None:
@@ -96,6 +100,10 @@ class Hooks:
         self.unbroken: Callable[[LiveInstance, Activation], list[tuple[Node, Scope]] | None] | None = None
         """Called when this activation is canceled. Not None: its children run to their end (`finally`, compensations), and
         the returned work follows them."""
+        self.undoable = False
+        """Canceled while its last effect runs, it waits for the end of that effect (`cancellation.py`)."""
+        self.all_finished: Callable[[LiveInstance, Activation], None] | None = None
+        """No Compensable is unfinished any more."""
         self.borrowed: Done | None = None
         """Continue after a borrowed node (a compensation) that ran under this activation."""
         self.children: Callable[[LiveInstance, Activation], list[str]] | None = None
@@ -107,6 +115,10 @@ class Hooks:
         self.dump: Callable[[Any, TypeRegistry], Any] | None = None
         """Data as JSON. Items of a list may be lazy values."""
         self.load: Callable[[Any, Activation, TypeRegistry], Any] | None = None
+        self.asleep: Callable[[Activation, Activation], Any] | None = None
+        """Data from which `woken` rebuilds the scope of a kid of this activation, or None if that is not possible."""
+        self.woken: Callable[[Activation, Any], Scope] | None = None
+        """The scope of a kid of this activation, from the data that `asleep` gave."""
 
 
 class Node:
@@ -186,6 +198,7 @@ class Plan:
         "definition",
         "ends_instance",
         "flowchart_mode",
+        "frames",
         "journal_rules",
         "keys",
         "nodes",
@@ -197,6 +210,7 @@ class Plan:
         "slot",
         "transient_shapes",
         "types",
+        "waits",
     )
 
     def __init__(self, definition: Definition, content_hash: str, types: TypeRegistry) -> None:
@@ -207,6 +221,8 @@ class Plan:
         self.by_key: dict[str, Node] = {}
         self.keys: dict[int, str | None] = {-1: None}
         """Keys by position; -1 is the instance itself."""
+        self.frames: Any = None
+        """Frames of compiled functions; computed on first use (`state_writer.frames_of`)."""
         self.packed_keys: Any = None
         """Keys in the form of stored journals; computed on first use."""
         self.parts: dict[str, str] = {}
@@ -222,6 +238,8 @@ class Plan:
         self.transient_shapes = False
         self.records_outputs = False
         """Some expression reads outputs of other activities, so they are stored in the state."""
+        self.waits = False
+        """Some expression may suspend the segment (`suspension`)."""
         self.flowchart_mode = "counter"
         self.around: tuple[MiddlewarePlacement, ...] = ()
         """Middleware around each segment, outermost first."""

@@ -1,4 +1,4 @@
-"""Properties of an instance: a small dictionary beside its variables, set by the starter and by activities.
+"""Properties of an instance: a small dictionary beside its variables. The starter, activities and workflow middleware set it.
 
 An activity sees the properties as they were when it was executed, with its own changes. Changes are recorded and applied with
 the rest of its record. Keys that Holdfast uses itself are hidden.
@@ -7,7 +7,7 @@ the rest of its record. Keys that Holdfast uses itself are hidden.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any
+from typing import Any, Protocol
 
 from holdfast.errors import ExecutionError
 from holdfast.execution.record import Record
@@ -52,6 +52,42 @@ class Properties(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Properties({dict(self)!r})"
+
+
+class HasProperties(Protocol):
+    properties: Mapping[str, Any]
+
+
+class InstanceProperties(MutableMapping[str, Any]):
+    """The properties of a live instance for workflow middleware: a change is part of the segment's commit. Values are copies:
+    assign a changed value to its key."""
+
+    __slots__ = ("_live",)
+
+    def __init__(self, live: HasProperties) -> None:
+        self._live = live
+
+    def __getitem__(self, key: str) -> Any:
+        if key in RESERVED:
+            raise KeyError(key)
+        return values.copy(self._live.properties[key], key)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        check_properties({key: value})
+        self._live.properties = {**self._live.properties, key: values.copy(value, key)}
+
+    def __delitem__(self, key: str) -> None:
+        self[key]  # raises KeyError
+        self._live.properties = {name: value for name, value in self._live.properties.items() if name != key}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(visible(self._live.properties))
+
+    def __len__(self) -> int:
+        return len(visible(self._live.properties))
+
+    def __repr__(self) -> str:
+        return f"InstanceProperties({dict(self)!r})"
 
 
 def visible(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -117,3 +117,19 @@ class EffectFailure(Struct, frozen=True, kw_only=True):
     """`fault`, `timeout`, `canceled`, `lost` or `process`."""
     error: BaseException | None = None
     """The exception itself, if it was raised in this process."""
+
+
+class Returned(Struct, frozen=True):
+    """The result of a function that only returned a value: a tenth of a `Record`, since many may wait for their commit."""
+
+    value: Any
+
+    def record(self) -> Record:
+        return Record(outputs={"result": self.value})
+
+
+EffectResult = Record | Returned | EffectFailure
+
+
+def record_of(result: Record | Returned) -> Record:
+    return result.record() if isinstance(result, Returned) else result

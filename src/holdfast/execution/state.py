@@ -108,3 +108,5 @@ class State(Struct, array_like=True):
     """Failed scope, execution, activity, attempt, inputs, whether it ran."""
     ending: list[tuple[int, str, int]] = []
     """Canceled effects that have not ended: execution, activity, attempt."""
+    branches: int = 0
+    """Number of the heap frame with the sleeping branches, counted from 1; 0: no branch sleeps."""

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
+from holdfast.execution.part_writer import Array
 from holdfast.execution.state import ActivationState, BookmarkState, EffectState, ScopeState, State
-from holdfast.execution.state_writer import Array
 
 _PARTS: Mapping[str, type[Struct]] = {
     "scopes": ScopeState,

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-from weakref import ProxyType
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from holdfast.execution.activation import Activation
-from holdfast.execution.composite import UNSET
+from holdfast.execution.branches.branch_state import RECORDS
+from holdfast.execution.branches.branch_writer import BranchWriter, is_wide
+from holdfast.execution.branches.waking_dict import awake
 from holdfast.execution.frames import FrameShape
 from holdfast.execution.heap import HeapPages, write_heap
-from holdfast.execution.lazy_values import LazyScope, LazyValue
+from holdfast.execution.lazy_values import LazyValue
 from holdfast.execution.live import ChildStart, LiveInstance
+from holdfast.execution.part_writer import Array, PartWriter
 from holdfast.execution.plan import Plan
-from holdfast.execution.record import EffectRequest, argument_data
-from holdfast.model import values
-from holdfast.model.instance import Bookmark, BookmarkKind
-from holdfast.model.scope import FIRST_SLOT, Scope, Shape
-from holdfast.model.values import TypeRegistry
-
-_INT_MAX = 1 << 63
-_ACTIVITY = BookmarkKind.ACTIVITY
-_METHOD = "execute"
-
-
-Array = tuple[Any, ...]
-"""A `State` or a part of one. Trailing fields at their defaults are omitted."""
+from holdfast.execution.record import EffectRequest
+from holdfast.model.instance import Bookmark
 
 
 def write_state(
@@ -46,22 +37,20 @@ def write_state(
     packing refuses such a value (`values.Tree` says which), write again with `trusting=False`. With `pages`, the large
     variables of functions are stored in pages.
     """
-    return _Writer(live, live.plan.types, lazy, trusting and lazy is not None, pages).state()
+    return _StateWriter(live, live.plan.types, lazy, trusting and lazy is not None, pages=pages).state()
 
 
-class _Writer(Struct, eq=False):
-    live: LiveInstance
-    types: TypeRegistry
-    lazy: list[LazyValue] | None
-    trusting: bool
+class _StateWriter(PartWriter):
     pages: HeapPages | None = None
-    scopes: list[Array] = []
-    numbers: dict[int, int] = {}
-    frames: list[dict[str, Any]] = []
-    """Variables of compiled functions, written together because they may share objects (rule M17)."""
+
+    branches: BranchWriter | None = None
+    records_frame: int = 0
+    """Number of the frame with the sleeping branches, counted from 1; 0: no branch sleeps."""
 
     def state(self) -> Array:
         live = self.live
+        if self.pages is None and live.asleep is not None:
+            live.asleep.wake_all()
         activations = self.activations()
         begin: Array = (
             live.id, self.scopes, activations,
@@ -76,11 +65,11 @@ class _Writer(Struct, eq=False):
         )  # fmt: skip
         if not has_rest and not live.bookmarks and not live.effects and not live.queue:
             return begin
-        marks = [self.bookmark(item) for item in live.bookmarks.values()] if live.bookmarks else []
+        marks = [self.bookmark(item) for item in self._awake_bookmarks()] if live.bookmarks else []
         queue = [(node.key, owner.id, self.scope(scope)) for node, owner, scope in live.queue] if live.queue else []
         if not has_rest and not live.effects:
             return (*begin, marks, queue)
-        effects = [self.effect(item) for item in live.effects.values()]
+        effects = [self.effect(item) for item in self._awake_effects()]
         return (*begin, marks, queue, effects, *self._rest()) if has_rest else (*begin, marks, queue, effects)
 
     def _rest(self) -> Array:
@@ -107,147 +96,86 @@ class _Writer(Struct, eq=False):
             compensations,
             [msgspec.to_builtins(item) for item in live.incidents],
         )
-        rare = (live.home, interrupted, ending)
+        rare = (live.home, interrupted, ending, self.records_frame)
         return (*rest, [], *rare) if any(rare) else rest
 
-    def heap(self) -> dict[str, Any]:
-        return write_heap(self.frames, self.types, references(self.live.plan), trusting=self.trusting, pages=self.pages)
-
-    def value(self, value: Any) -> Any:
-        return value if _is_plain(value) else self.encoded(value)
-
-    def encoded(self, value: Any) -> Any:
-        if value.__class__ is LazyValue:
-            assert self.lazy is not None
-            self.lazy.append(value)
-            return value
-        if self.trusting and values.is_large(value):
-            tree = values.tree_of(value)
-            if tree is not None and tree.is_json:
-                return value
-        return values.encode(value, self.types)
-
-    def scope(self, scope: Scope) -> int:
-        number = self.numbers.get(id(scope))
-        if number is not None:
-            return number
-        above = scope[0]  # isinstance() on a proxy would query the instance
-        parent = None if type(above) is ProxyType or not isinstance(above, list) else self.scope(above)
-        number = self.numbers[id(scope)] = len(self.scopes)
-        shape: Shape = scope[1]
-        if isinstance(shape, FrameShape):
-            self.scopes.append((shape.key, parent, len(self.frames)))
-            self.frames.append({label: value for label, index in slots(shape) if (value := scope[index]) is not UNSET})
-            return number
-        found: dict[str, Any] = {}
-        defaults = shape.defaults
-        is_lazy = scope.__class__ is LazyScope and self.lazy is not None
-        held = list.copy(scope) if is_lazy else scope  # a plain copy: reading it decodes nothing
-        for label, index in shape.labels or slots(shape):
-            value = held[index]
-            if value is defaults[index - FIRST_SLOT] or value is UNSET:
-                continue
-            if (type(value) is int and -1 < value < _INT_MAX) or _is_plain(value):  # fast path for counters
-                found[label] = value
-            else:
-                found[label] = self.encoded(value)
-        self.scopes.append((shape.key, parent, None, found))
-        return number
+    # -- branches ------------------------------------------------------------------------------------------------------
 
     def activations(self) -> list[Array]:
         live = self.live
-        written: list[Array] = []
-        number, known = 0, None  # most share the scope of the previous activation
-        everyone = [live.root]
         cleanup = live.cleanup
+        tops = [live.root]
         if cleanup.kids or cleanup.data:
-            everyone.append(cleanup)
+            tops.append(cleanup)
         if live.leftovers:
-            everyone += live.leftovers
-        for item in everyone:  # grows while it is iterated: kids follow their owners
-            if item.kids:
-                everyone += item.kids.values()
-            node, outer, inner, owner, data = item.node, item.outer, item.scope, item.owner, item.data
-            if data is not None or node.hooks.dump is not None:
-                data = self.data(item)
-            if outer is not known:
-                number, known = self.scope(outer), outer
-            own = None if inner is outer else self.scope(inner)
-            above = None if owner is None else owner.id
-            marks, status, flags, attempt = item.bookmarks, item.status, item.flags, item.attempt
-            if marks or status or flags or attempt != 1 or data is not None:
-                written.append((item.id, node.key, number, own, above, status, flags, attempt, marks, data))
-            else:
-                written.append((item.id, node.key, number, own, above))
+            tops += live.leftovers
+        everyone, kids = self._spread(tops)
+        written = self.activations_of(everyone)
+        if self.pages is None or (not kids and live.asleep is None):
+            return written
+        self.branches = BranchWriter(live, trusting=self.trusting)
+        while kids:
+            everyone, kids = self._spread(self.branches.pack(kids, self.numbers))
+            written += self.activations_of(everyone)
+        self._keep_branches(self.branches)
         return written
 
-    def data(self, item: Activation) -> Any:
-        if item is self.live.cleanup:
-            return [[below.key, self.scope(scope)] for below, scope in item.data]
-        dump_data = item.node.hooks.dump
-        if dump_data is None:
-            return self.value(item.data)
-        found = dump_data(item.data, self.types)
-        return [self._at_rest(part) for part in found] if found.__class__ is list else found
+    def _spread(self, everyone: list[Activation]) -> tuple[list[Activation], list[Activation]]:
+        """These activations and all below them, and the kids of wide containers, whose branches may sleep."""
+        apart: list[Activation] = []
+        may_sleep = self.pages is not None
+        for item in everyone:  # grows while it is iterated: kids follow their owners
+            if not item.kids:
+                continue
+            if may_sleep and is_wide(item.kids):
+                apart += awake(item.kids).values()
+            else:
+                everyone += item.kids.values()
+        return everyone, apart
 
-    def _at_rest(self, part: Any) -> Any:
-        """Part of an activity's dumped data: JSON or a lazy value."""
-        if part.__class__ is not LazyValue:
-            return part
-        return part.data() if self.lazy is None else self.encoded(part)
+    def _keep_branches(self, branches: BranchWriter) -> None:
+        assert self.pages is not None
+        branches.update_records()
+        self.pages.branches = branches.changes()
+        if branches.records:
+            self.frames.append({RECORDS: branches.records})
+            self.records_frame = len(self.frames)
 
-    def bookmark(self, item: Bookmark) -> Array:
-        payload, metadata = item.payload, item.metadata
-        place: Array = (item.id, item.name, item.activity_id, item.execution_id, bytes.fromhex(item.hash))
-        if payload is not None:
-            payload = self.value(payload)
-        if item.kind is _ACTIVITY and item.due is None and item.auto_burn and not item.callback and not metadata:
-            return (*place, payload) if item.auto_complete else (*place, payload, _ACTIVITY, None, True, False)
-        return (
-            *place,
-            payload,
-            item.kind,
-            item.due,
-            item.auto_burn,
-            item.auto_complete,
-            item.callback,
-            self.value(dict(metadata)) if metadata else {},
-        )
+    def _awake_bookmarks(self) -> Iterable[Bookmark]:
+        if self.branches is None:
+            return self.live.bookmarks.values()
+        asleep = self.branches.marks
+        return [item for item in awake(self.live.bookmarks).values() if item.id not in asleep]
 
-    def effect(self, item: EffectRequest) -> Array:
-        owner = self.live.waiters.get(item.execution_id)
-        kept = owner.data if owner is not None and owner.node.hooks.dump is None else None
-        known = kept.__class__ is dict and kept.get("inputs") is item.inputs  # already written with its owner
-        inputs = None if known else self.value(item.inputs)
-        place: Array = (item.execution_id, item.activity_id, item.attempt, inputs)
-        if item.argument is None and item.method == _METHOD:
-            return place
-        return (*place, item.method, self.value(argument_data(item.argument)))
+    def _awake_effects(self) -> Iterable[EffectRequest]:
+        if self.branches is None:
+            return self.live.effects.values()
+        asleep = self.branches.effects
+        return [item for item in awake(self.live.effects).values() if item.execution_id not in asleep]
+
+    def heap(self) -> dict[str, Any]:
+        return write_heap(self.frames, self.types, references(self.live.plan), trusting=self.trusting, pages=self.pages)
 
     def child_start(self, item: ChildStart) -> dict[str, Any]:
         return {**{name: getattr(item, name) for name in ChildStart.__slots__}, "input": self.value(item.input)}
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether the value is stored as it is. Non-ASCII text may contain lone surrogates, which need encoding."""
-    kind = type(value)
-    if kind is str:
-        return bool(value.isascii())
-    return value is None or kind is bool or (kind is int and -_INT_MAX <= value < _INT_MAX)
+class Frames(NamedTuple):
+    """Frames of the compiled functions of a plan."""
+
+    exist: bool
+    references: dict[str, Any]
+    """Modules, classes and functions that these functions use. Their variables may hold them."""
 
 
-def slots(shape: Shape) -> list[tuple[str, int]]:
-    """Slots of a shape with the labels of their stored values."""
-    if not shape.labels:
-        shape.labels = [
-            *shape.names.items(),
-            *((f"in:{name}", index) for name, index in shape.inputs.items()),
-            *((f"out:{name}", index) for name, index in shape.outputs.items()),
-        ]
-    return shape.labels
+def frames_of(plan: Plan) -> Frames:
+    found: Frames | None = plan.frames
+    if found is None:
+        shapes = [shape for shape in plan.shapes.values() if isinstance(shape, FrameShape)]
+        references = {name: item for shape in shapes for name, item in shape.references.items()}
+        found = plan.frames = Frames(bool(shapes), references)
+    return found
 
 
 def references(plan: Plan) -> dict[str, Any]:
-    """Modules, classes and functions that compiled functions of this plan use. Their variables may hold them."""
-    frames = [shape for shape in plan.shapes.values() if isinstance(shape, FrameShape)]
-    return {name: found for frame in frames for name, found in frame.references.items()}
+    return frames_of(plan).references

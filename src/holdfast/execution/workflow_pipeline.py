@@ -10,24 +10,29 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.execution.faults import type_name
-from holdfast.execution.properties import visible
+from holdfast.execution.properties import InstanceProperties
 from holdfast.execution.settle import raise_incident, settle
-from holdfast.model.instance import MIDDLEWARE
+from holdfast.model.instance import MIDDLEWARE, JournalEvent
 from holdfast.ports import MiddlewarePlacement, WorkflowMiddleware
 
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
 
 T = TypeVar("T")
+INSTANCE_STARTED = JournalEvent.INSTANCE_STARTED.value
 
 
 class WorkflowMiddlewareContext:
     """View of an instance for the middleware around its segments."""
 
-    __slots__ = ("_live",)
+    __slots__ = ("_live", "is_start", "properties")
 
     def __init__(self, live: LiveInstance) -> None:
         self._live = live
+        self.is_start = any(entry[0] == INSTANCE_STARTED for entry in live.journal[live.committed_entries :])
+        """Whether this is the first segment of the instance. A dispatched start is committed before its first segment."""
+        self.properties = InstanceProperties(live)
+        """Properties of the instance. Changes are part of the segment's commit."""
 
     @property
     def instance_id(self) -> str:
@@ -49,16 +54,6 @@ class WorkflowMiddlewareContext:
     def status(self) -> str:
         """Before `proceed()`: `running`. After it: the status that the segment leaves, such as `suspended`."""
         return str(self._live.status.value)
-
-    @property
-    def is_start(self) -> bool:
-        """Whether this is the first segment of the instance."""
-        return self._live.commits == 0
-
-    @property
-    def properties(self) -> dict[str, Any]:
-        """Properties of the instance, as a copy."""
-        return visible(self._live.properties)
 
     @property
     def transient_properties(self) -> dict[str, Any]:

@@ -7,14 +7,10 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from holdfast.model.cluster import NodeRow, NodeState
+from holdfast.management.unserved import Unserved, unserved_queues
+from holdfast.model.cluster import NodeRow
 from holdfast.model.node_details import NodeDetails, read_details
-from holdfast.model.work import queue_of, tenant_of
-from holdfast.runtime.commits.placement import STEP_QUEUE
 from holdfast.runtime.facade import Runtime
-
-OVERDUE_AFTER = timedelta(seconds=30)
-"""Work of a queue without a node is reported when it is due for this long."""
 
 
 class NodeInfo(Struct, frozen=True, kw_only=True):
@@ -30,13 +26,6 @@ class NodeInfo(Struct, frozen=True, kw_only=True):
     paused: bool = False
     """The node takes no new work; only known of this node."""
     careful: bool = False
-
-
-class Unserved(Struct, frozen=True, kw_only=True):
-    """Work in a queue that no live node serves."""
-
-    queue: str
-    since: datetime
 
 
 class Nodes:
@@ -86,22 +75,4 @@ class Nodes:
     async def unserved(self) -> Sequence[Unserved]:
         """Queues with overdue work of this tenant that no live node serves: starts, resumes, timers and steps; for health
         and metrics."""
-        runtime = self._runtime
-        now = await runtime.store.now()
-        # A draining node is alive but takes no work.
-        taking = [row for row in await runtime.store.list_nodes() if row.alive_at(now) and row.state is NodeState.LIVE]
-        open_to = [read_details(row.details) for row in taking]
-        served = {
-            queue_of(runtime.tenant, queue) for one in open_to if one.serves(runtime.tenant) for queue in one.queues
-        }
-        waiting: dict[str, datetime] = {}
-        for row in await runtime.store.waiting_effects(runtime.tenant, now - OVERDUE_AFTER, 1_000):
-            if row.queue and row.queue not in served:
-                waiting[row.queue] = min(row.created, waiting.get(row.queue, row.created))
-        for queue in await runtime.store.queues_with_work():
-            if queue in served or queue.startswith(STEP_QUEUE) or tenant_of(queue) != runtime.tenant:
-                continue
-            left = await runtime.store.until_due([queue])
-            if left is not None and left <= -OVERDUE_AFTER:
-                waiting[queue] = min(now + left, waiting.get(queue, now + left))
-        return [Unserved(queue=queue, since=since) for queue, since in sorted(waiting.items())]
+        return await unserved_queues(self._runtime.store, (self._runtime.tenant,))

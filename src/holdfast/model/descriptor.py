@@ -84,7 +84,7 @@ class ActivityDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Names of inputs and outputs are case-insensitive: a workflow used as an activity."""
 
     def spelled(self, name: str) -> str:
-        """Normalised name for the comparison of inputs and outputs."""
+        """Normalized name for the comparison of inputs and outputs."""
         return name.lower() if self.any_case else name
 
     def input(self, name: str) -> InputDescriptor | None:

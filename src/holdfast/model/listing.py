@@ -114,10 +114,12 @@ class HourCount(Struct, frozen=True, kw_only=True):
 
 
 SEARCH_MAX = 1_000
+HOURS_KEPT = timedelta(days=100)
+"""Age after which stores may delete counts by hour."""
 
 
 def folded(text: str) -> str:
-    """Normalised text for searches, equal in every database: ASCII letters in lower case, other characters unchanged."""
+    """Normalized text for searches, equal in every database: ASCII letters in lower case, other characters unchanged."""
     return text.translate(_FOLD)
 
 

@@ -164,7 +164,7 @@ class Receipt(Struct, frozen=True, kw_only=True):
 DispatchResponse = Dispatched | Receipt
 
 
-# -- serialisation -----------------------------------------------------------------------------------------------------
+# -- serialization -----------------------------------------------------------------------------------------------------
 
 _DATA = ("input", "payload", "properties", "trigger_payload", "key")
 """Fields with user values: written as typed values, so that a date is read back as a date."""

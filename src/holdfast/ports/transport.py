@@ -108,7 +108,7 @@ class Transport(Protocol):
     """`local`, `rabbitmq`, `nats`, `redis` …"""
     can_schedule: bool
     """Whether `schedule` works. If not, the work table delays the work."""
-    can_prioritise: bool
+    can_prioritize: bool
     """Whether tickets with a higher priority overtake others. If not, use a separate queue for urgent work."""
 
     async def open(self) -> None:

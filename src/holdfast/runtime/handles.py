@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from inspect import isawaitable, signature
@@ -11,9 +12,19 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 from holdfast.authoring.compiled import WorkflowFunction
 from holdfast.authoring.start_options import Call, StartOptions
 from holdfast.authoring.workflow import Workflow
-from holdfast.errors import AlreadyStarted, DefinitionError, HoldfastError, InstanceFaulted, InstanceNotFound, NoResult
+from holdfast.errors import (
+    AlreadyStarted,
+    DefinitionError,
+    HoldfastError,
+    InstanceFaulted,
+    InstanceNotFound,
+    InvalidInput,
+    NoResult,
+    StoreMisconfigured,
+)
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, Status
+from holdfast.model.problem import Problem
 from holdfast.model.requests import Receipt
 from holdfast.model.work import WorkRow
 from holdfast.ports import WorkTables
@@ -25,6 +36,8 @@ from holdfast.runtime.result import RunResult
 P = ParamSpec("P")
 R = TypeVar("R")
 
+NO_TABLE = re.compile(r"no such table|\b1146\b|doesn't exist")
+"""Text of errors for a missing table that SQLAlchemy raises as `OperationalError`."""
 Startable = WorkflowFunction[P, R] | Call[P, R]
 
 
@@ -77,6 +90,16 @@ class Handle(Generic[R]):
         raise _unfinished(self.id, found)
 
     async def _at_rest(self) -> RunResult:
+        """The instance at its end. A fault is not the end while a committed request to run the instance again waits."""
+        while True:
+            ended = await self._first_end()
+            if ended.status is not Status.FAULTED:
+                return ended
+            row, ended = await self._runtime.read_with_row(self.id)
+            if ended.status is Status.FAULTED and not await self._runtime.wait_rerun(self.id, row.version):
+                return ended
+
+    async def _first_end(self) -> RunResult:
         try:
             return await self._runtime.wait_at_rest(self.id)
         except InstanceNotFound:
@@ -212,11 +235,29 @@ def _workflow_and_options(workflow: Any) -> tuple[Workflow, StartOptions]:
 
 
 def _inputs(workflow: Workflow, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Inputs by name. Missing and unknown inputs are left to the check of the inputs, which names all of them."""
     if isinstance(workflow, WorkflowFunction):
-        return dict(signature(workflow.function).bind(*args, **kwargs).arguments)
+        known = signature(workflow.function)
+        unknown = {name: value for name, value in kwargs.items() if name not in known.parameters}
+        named = {name: value for name, value in kwargs.items() if name in known.parameters}
+        try:
+            return {**known.bind_partial(*args, **named).arguments, **unknown}
+        except TypeError as error:  # Too many arguments, or two for one parameter.
+            raise _wrong_arguments(workflow, str(error)) from error
     if args:
         raise DefinitionError("A workflow of objects takes its inputs by name: app.start(order, amount=20).")
     return dict(kwargs)
+
+
+def _wrong_arguments(workflow: WorkflowFunction[..., Any], reason: str) -> InvalidInput:
+    name = workflow.definition.id
+    problem = Problem(
+        path="",
+        code="wrong-arguments",
+        message=f"'{name}' cannot be started with these arguments: {reason}.",
+        remedy=f"Give the arguments of {name}({', '.join(signature(workflow.function).parameters)}).",
+    )
+    return InvalidInput([problem], name=name)
 
 
 # -- in a transaction of the caller ------------------------------------------------------------------------------------
@@ -267,9 +308,10 @@ async def _is_taken(runtime: Runtime, instance_id: str) -> bool:
 
 async def _execute(session: Any, statement: str, values: Mapping[str, Any], instance_id: str) -> None:
     """Execute a statement on a SQLAlchemy session or connection, with or without asyncio. Raises `AlreadyStarted` if another
-    start of the id is in this transaction, or was committed meanwhile."""
+    start of the id is in this transaction, or was committed meanwhile, and `StoreMisconfigured` if the session is not on the
+    database of the store."""
     from sqlalchemy import text
-    from sqlalchemy.exc import IntegrityError
+    from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError
 
     try:
         done = session.execute(text(statement), values)
@@ -277,6 +319,13 @@ async def _execute(session: Any, statement: str, values: Mapping[str, Any], inst
             await done
     except IntegrityError as error:
         raise AlreadyStarted(instance_id) from error
+    except (OperationalError, ProgrammingError) as error:
+        if isinstance(error, OperationalError) and not NO_TABLE.search(str(error.orig)):
+            raise  # The connection failed, or a deadlock: the caller's transaction handles it.
+        raise StoreMisconfigured(
+            f"The session of start_in is not on the database of the store: {error.orig}. Use a session or connection on the same "
+            "database and schema as Holdfast(store=…), or start the instance after your commit: app.start(…)."
+        ) from error
 
 
 def work_tables(runtime: Runtime) -> WorkTables:

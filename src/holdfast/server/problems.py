@@ -75,6 +75,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.NotSignedIn: Answer(401, "access.not_signed_in"),
     errors.PermissionDenied: Answer(403, "access.denied"),
     errors.TooManyAttempts: Answer(429, "access.too_many_attempts"),
+    errors.TooManyRequests: Answer(429, "access.too_many_requests"),
     errors.AccountNotFound: Answer(404, "account.not_found"),
     errors.AccountRefused: Answer(422, "account.refused"),
     # human tasks
@@ -204,7 +205,7 @@ def respond(error: Exception, path: str | None = None) -> Response:
 def _headers(error: Exception) -> dict[str, str]:
     if isinstance(error, errors.NotSignedIn):
         return {"WWW-Authenticate": "Bearer"}
-    if isinstance(error, errors.TooManyAttempts):
+    if isinstance(error, errors.TooManyAttempts | errors.TooManyRequests):
         return {"Retry-After": str(max(1, round(error.wait.total_seconds())))}
     if isinstance(error, errors.StoreUnavailable):
         return {"Retry-After": "1"}

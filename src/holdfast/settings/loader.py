@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.errors import SettingsError
 from holdfast.settings.rows import PREFIX, DeclaredSetting, SettingDescription, describe_settings, parse_value
-from holdfast.settings.table import Settings
+from holdfast.settings.table import NO_ROWS, Settings
 
 __all__ = ["load_settings"]
 
@@ -43,17 +43,18 @@ def load_settings(
     environment = os.environ if environment is None else environment
     table = {row.name: row for row in describe_settings(declared)}
     problems: list[str] = []
-    values: dict[str, Any] = {name: row.default for name, row in table.items()}
-    values |= _read(_from_file(file, environment), table, problems)
-    values |= _read(_from_environment(environment), table, problems)
-    values |= _read([(name, name, value) for name, value in (arguments or {}).items()], table, problems)
+    chosen = _read(_from_file(file, environment), table, problems)
+    chosen |= _read(_from_environment(environment), table, problems)
+    chosen |= _read([(name, name, value) for name, value in (arguments or {}).items()], table, problems)
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems)
         raise SettingsError(f"The settings have {len(problems)} problem(s):\n{listed}")
-    own = {name for name in Settings.__struct_fields__ if name != "plugins"}
+    values = {name: row.default for name, row in table.items()} | chosen
+    own = set(Settings.__struct_fields__) - NO_ROWS
     return Settings(
         **{name: value for name, value in values.items() if name in own},
         plugins={name: value for name, value in values.items() if name not in own},
+        chosen=frozenset(chosen),
     )
 
 

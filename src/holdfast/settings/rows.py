@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from msgspec import Struct, structs
 
 from holdfast.errors import SettingsError
-from holdfast.settings.table import Settings
+from holdfast.settings.table import NO_ROWS, Settings
 from holdfast.settings.values import KINDS
 
 __all__ = ["PREFIX", "DeclaredSetting", "SettingDescription", "describe_settings", "parse_value"]
@@ -63,7 +63,7 @@ def describe_settings(declared: Iterable[DeclaredSetting] = ()) -> tuple[Setting
 def _own_rows() -> tuple[SettingDescription, ...]:
     """Cached: reading the annotations dominated the time to create an engine."""
     hints = typing.get_type_hints(Settings, include_extras=True)
-    return tuple(_own_row(item, hints[item.name]) for item in structs.fields(Settings) if item.name != "plugins")
+    return tuple(_own_row(item, hints[item.name]) for item in structs.fields(Settings) if item.name not in NO_ROWS)
 
 
 def _own_row(item: structs.FieldInfo, hint: Any) -> SettingDescription:

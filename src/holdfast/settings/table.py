@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-__all__ = ["History", "JournalMode", "LogFormat", "LogLevel", "Settings"]
+__all__ = ["NO_ROWS", "History", "JournalMode", "LogFormat", "LogLevel", "Settings"]
 
 
 class JournalMode(StrEnum):
@@ -39,6 +39,9 @@ class History(StrEnum):
     SNAPSHOTS = "snapshots"
 
 
+NO_ROWS = frozenset({"plugins", "chosen"})
+"""Fields of `Settings` that are not settings."""
+
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 
@@ -53,6 +56,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 1_000_000
     threads_max: Annotated[int, Meta(ge=1, description="Threads for effects that are not async functions.")] = 32
     processes_max: Annotated[int, Meta(ge=1, description="Processes for effects declared with `cpu=True`.")] = 2
+    lanes: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Lanes of a node: groups of instances that are executed and committed at the same time.",
+        ),
+    ] = 2
     cancel_grace: Annotated[
         timedelta,
         Meta(description="Time for a canceled or timed-out effect to clean up before it is abandoned."),
@@ -74,6 +84,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         ),
     ] = History.JOURNAL
     store: Annotated[str, Meta(description="Address of the store.")] = "sqlite:///holdfast.db"
+    store_connections: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Maximum number of connections of a process to its store, without those of the heartbeat. 0: the default "
+            "of the store (PostgreSQL 18, MariaDB and MySQL 24, SQLite 4).",
+        ),
+    ] = 0
     store_retries: Annotated[int, Meta(ge=0, description="Retries of a store operation after a transient error.")] = 3
     store_retry_delay: Annotated[
         timedelta, Meta(description="Delay before the first retry; it doubles each time, with jitter.")
@@ -97,12 +115,23 @@ class Settings(Struct, frozen=True, kw_only=True):
         2_000_000
     )
     liquid_steps: Annotated[int, Meta(ge=1_000, description="Maximum steps of one Liquid template.")] = 1_000_000
-    javascript_time: Annotated[timedelta, Meta(description="Time limit of one JavaScript expression or script.")] = (
-        timedelta(milliseconds=500)
-    )
+    javascript_time: Annotated[
+        timedelta, Meta(description="Processor time of one JavaScript expression or script.")
+    ] = timedelta(milliseconds=500)
     javascript_memory: Annotated[
         int, Meta(ge=1_000_000, description="Memory limit in bytes of one JavaScript expression or script.")
     ] = 33_554_432
+    evaluation_processes: Annotated[
+        int,
+        Meta(ge=1, le=64, description="Maximum number of child processes that evaluate JavaScript and Liquid."),
+    ] = 2
+    watchdog: Annotated[
+        timedelta,
+        Meta(
+            description="A server or worker whose event loop stands still for so long writes its stacks to standard error and "
+            "ends; its supervisor starts it again. 0s: never. Other programs have no watchdog."
+        ),
+    ] = timedelta(seconds=60)
     admin_password: Annotated[
         str,
         Meta(
@@ -270,6 +299,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = LogLevel.WARNING
     plugins: Mapping[str, Any] = {}
     """Values of plugin settings by name."""
+    chosen: frozenset[str] = frozenset()
+    """Names of the settings that an argument, the environment or the file sets; the others have their default."""
 
     def __getitem__(self, name: str) -> Any:
         """The value of a plugin's setting."""

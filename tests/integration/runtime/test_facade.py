@@ -366,3 +366,17 @@ async def test_who_waits_for_the_end_is_told_by_the_commit_that_ended_it(
     assert (finished.status, finished.outputs, asked) == (Status.FINISHED, {"x": 7}, [])
     faulted = await ended(fails=True)
     assert (faulted.status, asked) == (Status.FAULTED, [faulted.instance_id])
+
+
+async def test_cancel_resolves_the_incidents_of_an_instance(cluster: Any) -> None:
+    """An incident of a canceled instance stayed open for ever: nothing could retry it."""
+    node = await cluster.node("a")
+    identity = (await node.start(Workflow(Fault("on purpose"), id="faults"))).result.instance_id
+    assert len(await node.store.list_incidents(cluster.tenant, instance_id=identity)) == 1
+
+    await node.cancel(identity)
+
+    assert (await node.read(identity)).status is Status.CANCELED
+    assert not await node.store.list_incidents(cluster.tenant, instance_id=identity)
+    assert len(await node.store.list_incidents(cluster.tenant, instance_id=identity, only_open=False)) == 1
+    await cluster.check(node, identity)

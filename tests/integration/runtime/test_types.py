@@ -93,7 +93,7 @@ async def test_wrong_values_are_faults_with_name_type_and_value(cluster: Cluster
         async with asyncio.timeout(20):
             result = await runtime.wait_at_rest(identity)
         assert result.status is Status.FAULTED
-        assert f"The variable 'a' is of type {type_name}." in result.incidents[0].message
+        assert f"The variable 'a' must be of type {type_name}." in result.incidents[0].message
         assert "'abc'" in result.incidents[0].message
         await cluster.check(runtime, identity)
 
@@ -130,4 +130,6 @@ async def test_a_wrong_result_of_a_function_faults_once(cluster: Cluster) -> Non
     async with asyncio.timeout(20):
         result = await runtime.wait_at_rest(identity)
     assert (result.status, result.incidents[0].attempt) == (Status.FAULTED, 1)
-    assert "The result of 'promises' is of type int. The function returned str: 'abc'." in result.incidents[0].message
+    assert (
+        "The result of 'promises' must be of type int. The function returned str: 'abc'." in result.incidents[0].message
+    )

@@ -2,6 +2,9 @@
 
 The log of each saga must show that nothing is undone before the work has ended, that every finalizer that began has ended, and
 that compensations ran in reverse order. An effect repeats only if its process was killed.
+
+Cancels and kills are paced by the log, not by time: a saga is canceled after a random number of its lines, and a worker is
+killed after every so many lines, while it runs an effect.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import asyncio
 import os
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,14 +23,29 @@ from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.instance import Status
 from holdfast.persistence import store_from_url
 from holdfast.testing.worker_process import WorkerProcess
-from tests.support.chaos.cancel_workflows import LOG, QUEUE, UNDOS, WORKS, Line, perform, read, saga, write
+from tests.support.chaos.cancel_workflows import (
+    LOG,
+    QUEUE,
+    UNDOS,
+    WORKS,
+    Line,
+    perform,
+    read,
+    read_from,
+    saga,
+    write,
+)
 from tests.support.chaos.cluster_driver import AT_ONCE, all_at_rest, patiently, start
 from tests.support.environment import child_environment
-from tests.support.worker_group import keep_alive, ready
+from tests.support.worker_group import LOOK, keep_alive
 
 TENANT = "cancels"
 MODULE = "tests.support.chaos.cancel_workflows"
 ALIVE = timedelta(seconds=3)
+SAGA_LINES = 2 * (len(WORKS) + 3)
+"""Lines that a saga writes if it is not canceled: each call begins and ends."""
+KILL_LINES = 2
+"""Lines per saga that are certain to come, as a measure for the pace of kills."""
 END_SECONDS = 300.0
 """After the last kill, everything must have ended within this time."""
 
@@ -62,11 +80,11 @@ async def cancel_chaos(url: str, folder: Path, *, sagas: int, kills: int, worker
             await runtime.definitions.deploy(saga)
             await asyncio.gather(*(worker.start() for worker in group))
             reviving = asyncio.create_task(keep_alive(group))
-            driving = asyncio.create_task(_drive(runtime, names))
-            for _ in range(kills):
-                await asyncio.sleep(1)
-                await _kill_one(group, log)
+            lines = LogReader(log)
+            driving = asyncio.create_task(_drive(runtime, names, lines))
+            killing = asyncio.create_task(_kill(group, lines, kills, max(1, KILL_LINES * sagas // (kills + 1))))
             async with asyncio.timeout(END_SECONDS):
+                await killing
                 await driving
                 await all_at_rest(runtime, names)
             reviving.cancel()
@@ -80,25 +98,65 @@ async def cancel_chaos(url: str, folder: Path, *, sagas: int, kills: int, worker
         engine.close()
 
 
-async def _drive(runtime: ManagedRuntime, names: Sequence[str]) -> None:
+class LogReader:
+    """Follows the log while it grows."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.counts = Counter[str]()
+        """Lines of each saga."""
+        self.running = Counter[int]()
+        """Calls that run in each living process."""
+        self._offset = 0
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        while True:
+            self._read()
+            if is_so():
+                return
+            await asyncio.sleep(LOOK)
+
+    async def reach(self, count: int) -> None:
+        """Wait until all sagas together have written so many lines."""
+        await self.until(lambda: self.counts.total() >= count)
+
+    def _read(self) -> None:
+        found, self._offset = read_from(self.path, self._offset)
+        for line in found:
+            if line.mark == "!":
+                del self.running[line.pid]
+                continue
+            self.counts[line.instance_id] += 1
+            self.running[line.pid] += 1 if line.mark == "+" else -1
+            self.running += Counter()  # Without processes that run nothing.
+
+
+async def _drive(runtime: ManagedRuntime, names: Sequence[str], lines: LogReader) -> None:
     async def one(name: str) -> None:
+        moment = random.randrange(SAGA_LINES)
         await start(runtime, saga, name)
-        await asyncio.sleep(random.uniform(0, 1.5))
+        await lines.until(lambda: lines.counts[name] >= moment)
         await patiently(lambda: runtime.operators.cancel(name, who="the test"))
 
     for first in range(0, len(names), AT_ONCE):
         await asyncio.gather(*map(one, names[first : first + AT_ONCE]))
 
 
-async def _kill_one(group: Sequence[WorkerProcess], log: Path) -> None:
-    await ready(group, 1, 5.0)
-    alive = [worker for worker in group if worker.is_alive]
-    if alive:
-        worker = random.choice([item for item in alive if item.is_ready] or alive)
-        assert worker._process is not None
+async def _kill(group: Sequence[WorkerProcess], lines: LogReader, kills: int, pace: int) -> None:
+    """Kill a worker that runs an effect, after each `pace` lines of the log."""
+    for number in range(kills):
+        await lines.reach(pace * (number + 1))
+        await lines.until(lambda: any(_pid(worker) in lines.running for worker in group if worker.is_alive))
+        busy = [worker for worker in group if worker.is_alive and _pid(worker) in lines.running]
+        worker = random.choice(busy)
         worker.freeze()
         worker.kill()
-        write(log, Line("!", worker._process.pid))
+        write(lines.path, Line("!", _pid(worker)))
+
+
+def _pid(worker: WorkerProcess) -> int:
+    assert worker._process is not None
+    return worker._process.pid
 
 
 async def _judged(runtime: ManagedRuntime, lines: Sequence[Line], names: Sequence[str], kills: int) -> dict[str, Any]:

@@ -42,8 +42,19 @@ def write(path: Path, line: Line) -> None:
 
 
 def read(path: Path) -> list[Line]:
-    found = (line.split(" ") for line in path.read_text(encoding="utf-8").splitlines()) if path.exists() else ()
-    return [Line(mark, int(pid), instance_id, what) for mark, pid, instance_id, what in found]
+    return read_from(path, 0)[0]
+
+
+def read_from(path: Path, offset: int) -> tuple[list[Line], int]:
+    """The lines from this place on, and the place behind them."""
+    if not path.exists():
+        return [], offset
+    with path.open("rb") as log:
+        log.seek(offset)
+        data = log.read()
+    whole = data[: data.rfind(b"\n") + 1]
+    found = (line.split(" ") for line in whole.decode().splitlines())
+    return [Line(mark, int(pid), instance_id, what) for mark, pid, instance_id, what in found], offset + len(whole)
 
 
 @activity(name="ChaosPerform")

@@ -94,7 +94,7 @@ class Generator:
             self.pick(
                 "p", "p.items", "d", "(a, xs)", f"f'{{a}}-{{await act({_in_quotes(self.number(1))})!r:>3}}-{{b}}'",
                 f"{{'k': {self.number(1)}, **d, 'a': {self.number(1)}}}", f"Box({self.number(1)}, {self.items(1)})",
-                "Colour.RED", "1.5", "{1, 2}", "2**70",
+                "Color.RED", "1.5", "{1, 2}", "2**70",
             ),
         )  # fmt: skip
 

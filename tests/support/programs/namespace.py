@@ -30,7 +30,7 @@ class DeepTrouble(Trouble, KeyError):
     pass
 
 
-class Colour(Enum):
+class Color(Enum):
     RED = 1
     BLUE = 2
 
@@ -151,4 +151,4 @@ class Guard:
         return self.swallow and kind is not None and issubclass(kind, ValueError)
 
 
-TYPES = TypeRegistry([Trouble, DeepTrouble, Colour, Box, Guard])
+TYPES = TypeRegistry([Trouble, DeepTrouble, Color, Box, Guard])

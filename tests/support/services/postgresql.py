@@ -174,10 +174,10 @@ def _answers(url: str) -> bool:
 def _execute(url: str, sql: str) -> None:
     """In a thread of its own, so that it may be called from inside a loop too."""
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, _executed(url, sql)).result()
+        thread.submit(asyncio.run, executed(url, sql)).result()
 
 
-async def _executed(url: str, sql: str) -> None:
+async def executed(url: str, sql: str) -> None:
     import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
 
     connection = await asyncpg.connect(url, timeout=5)

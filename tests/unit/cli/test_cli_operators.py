@@ -93,6 +93,38 @@ def test_definitions_are_listed_published_and_started(call: Call, instance: str)
     assert first.split()[1] == again.split()[1]
 
 
+def test_definitions_that_use_a_published_one_are_reported(call: Call, folder: Path) -> None:
+    """They were published again, or not, without a word."""
+    part = {
+        "format": "holdfast/definition@1",
+        "id": "part",
+        "name": "Part",
+        "inputs": [{"name": "who", "type": "string"}],
+        "options": {"usable_as_activity": True, "auto_update_consumers": True},
+        "root": {"id": "line", "type": "WriteLine", "inputs": {"text": "one"}},
+    }
+    whole = {
+        "format": "holdfast/definition@1",
+        "id": "whole",
+        "root": {"id": "p", "type": "Part", "inputs": {"who": "x"}},
+    }
+    for document in (part, whole):
+        (folder / f"{document['id']}.json").write_text(json.dumps(document), encoding="utf-8")
+        told = call("import", f"{document['id']}.json", "--with", "part.json", *STORE)
+        assert told.exit_code == 0, told.output
+    (folder / "part.json").write_text(json.dumps({**part, "description": "The same."}), encoding="utf-8")
+    again = call("definitions", "publish", "part", *STORE)
+    assert (again.exit_code, "whole uses it and was published again" in again.stdout) == (0, True)
+
+    (folder / "part.json").write_text(json.dumps({**part, "inputs": []}), encoding="utf-8")
+    imported = call("import", "part.json", *STORE)
+    published = call("definitions", "publish", "part", *STORE)
+
+    for told in (imported, published):
+        assert told.exit_code == 1
+        assert "whole uses it and keeps the version before, since it could not be published again" in told.stderr
+
+
 def test_lists_that_are_empty_show_their_columns(call: Call, folder: Path) -> None:
     call("migrate", *STORE)
     for command in ("tasks", "schedules", "dead-letters"):

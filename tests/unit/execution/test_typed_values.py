@@ -136,7 +136,7 @@ async def test_the_message_has_name_type_and_a_short_value(runner: Runner) -> No
 
     assert result.incidents[0].type == "WrongType"
     assert result.incidents[0].message == (
-        f"The variable 'v' is of type integer. The str '{'x' * 59}… is not a valid integer. Give a whole number."
+        f"The variable 'v' must be of type integer. The str '{'x' * 59}… is not a valid integer. Give a whole number."
     )
 
 
@@ -182,7 +182,7 @@ async def test_inputs_and_outputs_of_a_workflow_that_is_an_activity(make_engine:
     assert (await engine.runner.run(outer("5"))).variables == {"v": "5"}
     failed = await engine.runner.run(outer("abc"))
     assert failed.status is Status.FAULTED
-    assert "The input 'n' of 'Inner' is of type integer" in failed.incidents[0].message
+    assert "The input 'n' of 'Inner' must be of type integer" in failed.incidents[0].message
 
 
 async def test_loops_count_in_a_variable_of_a_type(runner: Runner) -> None:
@@ -217,10 +217,10 @@ async def forgets(number: int) -> Order:  # type: ignore[empty-body] # the mista
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (count_words.bind("abc"), "result of 'count_words' is of type int. The function returned str: 'abc'."),
-        (count_letters.bind("abc"), "result of 'count_letters' is of type int. The function returned str: 'abc'."),
-        (find.bind(7), "result of 'find' is of type Order. The function returned dict: {'number': 7}."),
-        (forgets.bind(7), "result of 'forgets' is of type Order. The function returned None."),
+        (count_words.bind("abc"), "result of 'count_words' must be of type int. The function returned str: 'abc'."),
+        (count_letters.bind("abc"), "result of 'count_letters' must be of type int. The function returned str: 'abc'."),
+        (find.bind(7), "result of 'find' must be of type Order. The function returned dict: {'number': 7}."),
+        (forgets.bind(7), "result of 'forgets' must be of type Order. The function returned None."),
     ],
 )
 async def test_a_wrong_result_is_a_fault_that_names_the_activity(runner: Runner, call: Any, message: str) -> None:
@@ -262,7 +262,7 @@ async def test_the_result_of_a_workflow_function(runner: Runner) -> None:
     none = await runner.run(forgetful, {"text": ""})
 
     assert wrong.status is Status.FAULTED
-    assert "result of 'totals' is of type integer. The function returned str: 'abc'." in wrong.incidents[0].message
+    assert "result of 'totals' must be of type integer. The function returned str: 'abc'." in wrong.incidents[0].message
     assert right.outputs["result"] is True
     assert "The function returned None." in none.incidents[0].message
 

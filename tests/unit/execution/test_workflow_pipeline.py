@@ -95,5 +95,47 @@ async def test_its_error_is_an_incident(make_engine: Any, kind: str, message: st
         assert (await runner.retry(result)).status is Status.FINISHED
 
 
+class Stamp:
+    """Writes properties before and after the segment, and removes one."""
+
+    def around_workflow(self, context: Any, proceed: Callable[[], None]) -> None:
+        if context.is_start:
+            context.properties["region"] = "eu"
+            del context.properties["draft"]
+        proceed()
+        context.properties["segments"] = context.properties.get("segments", 0) + 1
+
+
+class ReadsRegion(Activity, pure=True):
+    def execute(self, context: Context) -> None:
+        context.write_line(context.properties["region"])
+
+
+async def test_it_sets_properties(make_engine: Any) -> None:
+    """Before, assignments went to a copy and were lost."""
+    placement = MiddlewarePlacement(name="stamp", middleware=Stamp())
+    runner = make_engine(middleware=[placement]).runner
+    waiting = await runner.run(
+        Workflow(Sequence(ReadsRegion(), Event("go")), id="w"), properties={"draft": True, "kept": 1}
+    )
+    result = await runner.resume(waiting)
+
+    assert result.lines == ["eu"]
+    assert result._live.properties == {"kept": 1, "region": "eu", "segments": 2}
+
+
+async def test_a_property_that_cannot_be_stored_is_refused(make_engine: Any) -> None:
+    class Wrong:
+        def around_workflow(self, context: Any, proceed: Callable[[], None]) -> None:
+            context.properties["lock"] = object()
+            proceed()
+
+    placement = MiddlewarePlacement(name="wrong", middleware=Wrong())
+    result = await make_engine(middleware=[placement]).runner.run(Workflow(WriteLine("x"), id="w"))
+
+    assert result.status is Status.FAULTED
+    assert "lock" in result.incidents[0].message
+
+
 async def test_plans_without_it_have_no_wrapper(make_engine: Any) -> None:
     assert make_engine().plan(flow()).around == ()

@@ -1,11 +1,9 @@
-"""Nodes of the cluster: the registry, pause and drain of this node, and queues without a node."""
+"""Nodes of the cluster: the registry, and pause and drain of this node"""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from holdfast.management.nodes import OVERDUE_AFTER, Unserved
-from holdfast.model.work import WorkRow
 from tests.support.memory_node import MemoryNode
 from tests.support.node import node_of
 
@@ -37,24 +35,3 @@ async def test_this_node_reports_its_intake(memory: MemoryNode) -> None:
 async def test_an_idle_node_is_drained_at_once(memory: MemoryNode) -> None:
     assert await memory.runtime.nodes.drain(timedelta(seconds=5))
     assert (await memory.runtime.nodes.this()).state == "draining"
-
-
-async def test_overdue_work_without_a_node_is_reported(memory: MemoryNode) -> None:
-    now = memory.clock.now()
-    rows = [WorkRow(id=name, kind="resume", queue=name, created=now, due=now) for name in ("default", "mail")]
-    await memory.store.enqueue(rows)
-    assert await memory.runtime.nodes.unserved() == []  # Not late yet.
-
-    memory.clock.advance(OVERDUE_AFTER)
-    await memory.node.heartbeat.beat()
-
-    assert await memory.runtime.nodes.unserved() == [Unserved(queue="mail", since=now)]
-
-
-async def test_a_draining_node_serves_nothing(memory: MemoryNode) -> None:
-    now = memory.clock.now()
-    await memory.store.enqueue([WorkRow(id="w", kind="resume", created=now, due=now)])
-    memory.clock.advance(OVERDUE_AFTER)
-    await memory.runtime.nodes.drain(timedelta(seconds=5))
-
-    assert [item.queue for item in await memory.runtime.nodes.unserved()] == ["default"]

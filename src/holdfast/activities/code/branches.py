@@ -15,14 +15,17 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import cancel_kids, withdraw
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape
-from holdfast.execution.heap.heap_book import mention, mention_item
+from holdfast.execution.heap.heap_book import TrackedScope, mention, mention_item
 from holdfast.execution.journal import COMPLETED
 from holdfast.execution.live import Compensation, LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
 from holdfast.model.definition import ActivityNode
 from holdfast.model.scope import Names, Scope
 from holdfast.model.types import convert
+from holdfast.model.values import SCALARS
 
+QUEUED_MAX = 64
+"""Calls of one activation in the queue. Each call that begins queues the next one, since every commit writes the queue."""
 NUMBER, VALUE = "~number", "__value"
 """Names in a branch's scope: its position among the results, and the value its call returned."""
 
@@ -72,7 +75,7 @@ class Gather(Activity, pure=True, container=True, category="Code", icon="columns
     limit: Any = field(default=None, evaluated=False)
     """Maximum number of calls that run at the same time. Default: no limit."""
     results: str
-    """Temporary that collects `[calls, results]`."""
+    """Temporary that collects `[calls, results by the number of the call]`."""
     branches: list[Activity] = children()
     result: Any = output()
     """Results of the calls, in their order."""
@@ -140,6 +143,11 @@ def branch_scope(node: Node, scope: Scope, number: int, arguments: Mapping[str, 
     return inner
 
 
+def in_order(results: dict[int, Any] | list[Any], count: int) -> list[Any]:
+    """The results in the order of the calls. Earlier versions stored a list."""
+    return results if isinstance(results, list) else [results[number] for number in range(count)]
+
+
 class _Branches:
     """data = [next call to start, number of ended calls, concurrency limit, calls held back, failed calls, late calls]
 
@@ -155,6 +163,8 @@ class _Branches:
         self.put = builder.output("result")
         self.node.hooks.fault = self.fault
         self.node.hooks.retried = self.retried
+        self.node.hooks.asleep = self.asleep
+        self.node.hooks.woken = self.woken
         self.branches = [
             self._branch(builder, number, item)
             for number, item in enumerate(builder.definition.ports.get("branches", ()))
@@ -162,15 +172,24 @@ class _Branches:
 
     def _branch(self, builder: NodeBuilder, number: int, item: ActivityNode) -> Node:
         """Place the call in its own frame, so that objects stay shared."""
-        return builder.place(item, self.branch_done, f"{builder.path}/branches/{number}")
+        node = builder.place(item, self.branch_done, f"{builder.path}/branches/{number}")
+        begin = node.op
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            begin(live, owner, scope)
+            self.start(live, owner)
+
+        node.op = op
+        return node
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
-        calls = self.calls(live, owner, scope)  # a list that only this node uses
+        # A list that only this node uses. Its items are lists, since plain data is stored faster than tuples.
+        calls = [list(call) for call in self.calls(live, owner, scope)]
         limit = self.limit(live, owner, scope) if self.limit is not None else None
         if limit is not None and limit < 1:
             raise ActivityFault(f"The limit must be at least 1, not {limit}.")
         activation = live.activate(self.node, owner, scope)
-        scope[self.slot] = [calls, [None] * len(calls)]
+        scope[self.slot] = [calls, {}]
         activation.data = [0, 0, len(calls) if limit is None else limit]
         self.start(live, activation)
         if not calls:
@@ -182,6 +201,8 @@ class _Branches:
         """
         data, many = owner.data, len(owner.scope[self.slot][0])
         while not self.failed(owner) and data[0] - len(held := self.held_back(owner)) - data[1] < data[2]:
+            if data[0] - len(held) - data[1] - len(owner.kids or ()) >= QUEUED_MAX:
+                return
             if held:
                 self.begin(live, owner, held.pop(0))
             elif data[0] < many:
@@ -229,9 +250,39 @@ class _Branches:
         results[number] = value
         owner.data[1] += 1
         if owner.data[1] == len(calls):
-            self.finish(live, owner, results)
+            self.finish(live, owner, in_order(results, len(calls)))
         else:
             self.start(live, owner)
+
+    # -- sleeping branches ---------------------------------------------------------------------------------------------
+
+    def asleep(self, owner: Activation, kid: Activation) -> int | None:
+        """The number of a call that has not ended: its frame holds nothing but the arguments of the call."""
+        scope = kid.outer
+        shape = scope[1]
+        number = scope[shape.names[NUMBER]]
+        which, arguments = owner.scope[self.slot][0][number]
+        if self.branches[which].shape is not shape:
+            return None
+        expected = {shape.names[name]: value for name, value in arguments.items()}
+        for index in shape.names.values():
+            value, argument = scope[index], expected.get(index, UNSET)
+            if value is argument or index == shape.names[NUMBER]:
+                continue
+            if value.__class__ is not argument.__class__ or value.__class__ not in SCALARS or value != argument:
+                return None
+        return int(number)
+
+    def woken(self, owner: Activation, number: Any) -> Scope:
+        calls = owner.scope[self.slot][0]
+        which, arguments = calls[number]
+        if not SCALARS.issuperset(map(type, arguments.values())):
+            mention_item(owner.scope, calls, number)
+        scope = branch_scope(self.branches[which], owner.scope, number, arguments)
+        outer = owner.scope
+        return TrackedScope(scope, outer.book, {}) if isinstance(outer, TrackedScope) else scope
+
+    # -- end -----------------------------------------------------------------------------------------------------------
 
     def win(self, live: LiveInstance, owner: Activation, value: Any) -> None:
         """End `first` with this value; the other calls have lost."""

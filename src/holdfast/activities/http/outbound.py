@@ -1,7 +1,7 @@
 """Outbound HTTP client of the activities, with a guard against requests to private addresses (SSRF).
 
 The author of a workflow, or the data of a request, can name any URL, including services of the local network that trust
-every client: cloud metadata, databases, neighbouring services. The guard therefore checks each socket before it
+every client: cloud metadata, databases, neighboring services. The guard therefore checks each socket before it
 connects, by its resolved address. This also covers redirects, unusual spellings of addresses, and DNS names that change
 between two lookups. The setting `http_private_allowed` allows private addresses. Proxies from the environment are not
 used, because they would open connections that the guard cannot see.

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import BuiltinMethodType
 from typing import Any
 
+from holdfast.execution.branches.branch_index import BranchChanges
 from holdfast.execution.heap.item_codec import ItemCodec, NotTracked
 from holdfast.execution.heap.iterators import DictPosition
 from holdfast.execution.heap.tracked_block import TrackedBlock
@@ -69,6 +70,8 @@ class HeapBook:
         """False: objects in blocks are shared with other values, so the whole heap is written each time."""
         self.fresh: dict[str, bytes] = {} if fresh is None else fresh
         """Pages of blocks that the last commit stored first."""
+        self.branches: BranchChanges | None = None
+        """Index of the sleeping branches after the last commit, whose records are one of the blocks."""
         self._by_id: dict[int, TrackedBlock] = {}
         self._with_objects: list[TrackedBlock] = []
         self._nested: dict[int, tuple[TrackedBlock, Any]] = {}

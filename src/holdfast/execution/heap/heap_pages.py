@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from holdfast.execution.branches.branch_index import BranchChanges
 from holdfast.execution.heap.heap_book import HeapBook
 from holdfast.execution.heap.item_codec import ItemCodec, entries_of
 from holdfast.execution.heap.paged_block import ChangeLog, paged_reference
@@ -25,6 +26,8 @@ class HeapPages:
         self._whole = whole
         self._stored = False
         self.after: HeapBook | None = None
+        self.branches: BranchChanges | None = None
+        """Changes of the sleeping branches in this commit."""
         self.added: dict[str, bytes] = {}
         self._dropped: list[str] = []
         self.roots: list[Root] = []
@@ -105,6 +108,7 @@ class HeapPages:
                 self._dropped.append(ref)
         if refs or blocks:
             self.after = HeapBook(blocks, refs, self.codec, tracks=tracks, fresh=fresh)
+            self.after.branches = self.branches
 
 
 def _take_changes(tree: PageTree, change: Counter[str], packed: dict[str, bytes]) -> None:

@@ -79,6 +79,17 @@ def _is_block(data: Any) -> bool:
     return data.get(TAG) == BLOCK and "at" not in data
 
 
+def read_variable(document: Mapping[str, Any], frame: int, name: str) -> Any:
+    """One variable of plain values that shares nothing with others, without reading the rest of the heap."""
+    types = TypeRegistry()
+    data = document["frames"][frame][name]
+    reader = _Reader(types, {})
+    if not _is_block(data):
+        return reader.value(data)
+    read_blocks([document["blocks"][data["n"]]], types, reader.value, into=reader.blocks)
+    return reader.blocks[0]
+
+
 def read_object(data: Any, types: TypeRegistry, references: Mapping[str, Any]) -> Any:
     """An object that was written alone."""
     return _Reader(types, references).value(data)

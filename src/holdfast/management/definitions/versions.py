@@ -23,15 +23,17 @@ from holdfast.errors import (
 )
 from holdfast.execution.plan import Plan
 from holdfast.management.definitions.consumers import consumers_of
-from holdfast.management.definitions.dry_run import DryRun, refuse
+from holdfast.management.definitions.dry_run import CheckedDefinition, DryRun, Place, refuse
 from holdfast.management.definitions.engine import Engine
 from holdfast.management.definitions.http_routes import check_endpoints, held_routes
+from holdfast.management.definitions.new_definitions import publish_new
 from holdfast.management.definitions.provided import ProvidedDefinitions, source_hash
 from holdfast.management.definitions.version_content import (
     CodeSource,
     definition_of,
     details_of,
     draft_number,
+    made_of,
     written_of,
 )
 from holdfast.management.definitions.workflow_as_activity import (
@@ -229,12 +231,13 @@ class Definitions:
             label = replace(label, content=made.content)
         uses = tuple(part.id for part in parts_of(definition))
         label = replace(label, metadata=replace(label.details, uses=uses).encoded())
-        rows = self.dry_run.indexed(definition, label, is_valid=is_new and definition is written)
+        rows = await self.dry_run.indexed(definition, label, is_valid=is_new and definition is written)
         async with held_routes(self._runtime, definition, rows):
             refuse(await check_endpoints(self._runtime, definition, rows), definition)
             saved = await self._save(replace(label, published=True), content, rows)
         await self._schedule(definition)
-        telemetry.emit("definition.published", definition_id=label.definition_id, version=label.version)
+        names = {"tenant": self._runtime.tenant, "definition_id": label.definition_id}
+        telemetry.emit("definition.published", **names, version=label.version)
         return Published(
             version=saved,
             triggers=sum(row.type != AWAITED for row in rows),
@@ -262,6 +265,17 @@ class Definitions:
             label, content = self._made(replace(definition, version=number), details)
             return await self._publish_for_all(label, content)
 
+    async def publish_new(
+        self, checked: Mapping[Place, CheckedDefinition], *, source: Source = Source.API
+    ) -> dict[Place, DefinitionVersion]:
+        """Publish the definitions that have no version yet, many at once. The others, and definitions with schedules, HTTP
+        endpoints or uses of other workflows, are left for `save_and_publish`."""
+        async with self._saving:
+            saved = await publish_new(self._runtime, self._engine, checked, source)
+        if saved:
+            self._runtime.plans.current.changed()
+        return saved
+
     async def retract(self, definition_id: str) -> bool:
         """Retract the published version: it starts no more instances, and running ones continue. False if none was published."""
         runtime = self._runtime
@@ -270,7 +284,7 @@ class Definitions:
         runtime.plans.current.changed()
         await self._schedule(None, definition_id)
         if retracted:
-            telemetry.emit("definition.retracted", definition_id=definition_id)
+            telemetry.emit("definition.retracted", tenant=runtime.tenant, definition_id=definition_id)
         return retracted
 
     async def revert(self, definition_id: str, version: int) -> DefinitionVersion:
@@ -295,7 +309,7 @@ class Definitions:
         runtime.plans.current.changed()
         if label.published:
             await self._schedule(None, definition_id)
-        telemetry.emit("definition.deleted", definition_id=definition_id, version=version)
+        telemetry.emit("definition.deleted", tenant=runtime.tenant, definition_id=definition_id, version=version)
         return deleted
 
     async def duplicate(self, definition_id: str, new_id: str, name: str | None = None) -> DefinitionVersion:
@@ -315,7 +329,7 @@ class Definitions:
             if folder is not None:
                 details = replace(details, folder=folder)
             definition, content = await self._read(label)
-            rows = self.dry_run.indexed(definition, label) if label.published else []
+            rows = await self.dry_run.indexed(definition, label) if label.published else []
             return await self._save(replace(label, metadata=details.encoded()), content, rows)
 
     def provided(self, name: str, parts: Iterable[str]) -> ProvidedDefinitions:
@@ -346,7 +360,7 @@ class Definitions:
         kept = DefinitionContent(
             tenant=runtime.tenant, hash=content, origin=Origin.CODE, created=label.created, document=document
         )
-        rows = self.dry_run.indexed(definition, label)
+        rows = await self.dry_run.indexed(definition, label)
         refuse(await check_endpoints(runtime, definition, rows), definition)
         saved = await runtime.store.deploy(label, kept, rows, deployment or self._deployment or f"content-{content}")
         runtime.plans.know(plan, content, saved.version)
@@ -358,19 +372,7 @@ class Definitions:
     # -- helpers -------------------------------------------------------------------------------------------------------
 
     def _made(self, definition: Definition, details: VersionDetails) -> tuple[DefinitionVersion, DefinitionContent]:
-        runtime = self._runtime
-        document, now = written_of(definition), runtime.clock.now()
-        content = content_hash(document)
-        label = DefinitionVersion(
-            tenant=runtime.tenant,
-            definition_id=definition.id,
-            version=definition.version,
-            content=content,
-            name=definition.title,
-            created=now,
-            metadata=details.encoded(),
-        )
-        return label, DefinitionContent(tenant=runtime.tenant, hash=content, created=now, document=document)
+        return made_of(definition, details, self._runtime.tenant, self._runtime.clock.now())
 
     async def _save(
         self,

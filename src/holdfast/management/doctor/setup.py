@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from holdfast.errors import HoldfastError, SchemaMismatch
 from holdfast.management.doctor.findings import Finding, Level
+from holdfast.management.unserved import Unserved, tenants_with_work, unserved_queues
 from holdfast.model.cluster import NodeRow
 from holdfast.model.node_details import read_details
 from holdfast.model.stored import DEFAULT_TENANT, InstanceKey
@@ -18,6 +19,7 @@ SKEW_MAX = timedelta(seconds=2)
 OVERDUE_AFTER = timedelta(minutes=1)
 STUCK_MAX = 10
 BURIED_MAX = 200
+UNSERVED_MAX = 20
 DEAD_SHOWN_FOR = timedelta(hours=1)
 
 
@@ -39,6 +41,7 @@ async def check_store(store: Store, clock: Clock) -> list[Finding]:
             await _clock(store, clock),
             *_nodes(await store.list_nodes(), await store.now()),
             *_work(await store.stats(), await store.now()),
+            *await _unserved(store),
             await _stuck(store),
             *await _buried(store),
             *await _missing_code(store),
@@ -112,7 +115,7 @@ def _work(stats: StoreStats, now: datetime) -> list[Finding]:
             subject="work",
             level=Level.WRONG if late else Level.OK,
             message=f"{stats.work_ready} ready{age}; {stats.work_later} later; {stats.effects} effects open",
-            remedy="No live worker serves these queues, or there are too few: see `holdfast worker --queues`."
+            remedy="There are too few workers, or none serves these queues: a finding `queues` names each of them."
             if late
             else "",
         )
@@ -136,6 +139,32 @@ def _work(stats: StoreStats, now: datetime) -> list[Finding]:
             )
         )
     return found
+
+
+async def _unserved(store: Store) -> list[Finding]:
+    """Queues of all tenants with overdue work that no live node serves."""
+    now = await store.now()
+    found = await unserved_queues(store, await tenants_with_work(store))
+    shown = [_unserved_queue(item, now) for item in found[:UNSERVED_MAX]]
+    if len(found) > UNSERVED_MAX:
+        more = len(found) - UNSERVED_MAX
+        shown.append(Finding(subject="queues", level=Level.WRONG, message=f"and {more} more queues without a node"))
+    return shown
+
+
+def _unserved_queue(item: Unserved, now: datetime) -> Finding:
+    tenant = f" of tenant '{item.tenant}'" if item.tenant else ""
+    what = f"the queue '{item.name}'{tenant}" if item.tenant_is_served else f"the tenant '{item.tenant}'"
+    waits = "" if item.tenant_is_served else f" in the queue '{item.name}'"
+    if not item.tenant and not item.tenant_is_served:
+        what, waits = f"the queue '{item.name}'", ""
+    tenants = f" --tenants {item.tenant}" if item.tenant else ""
+    return Finding(
+        subject="queues",
+        level=Level.WRONG,
+        message=f"no live node serves {what}; its oldest work{waits} has been due for {_short(now - item.since)}",
+        remedy=f"holdfast worker --queues {item.name}{tenants}",
+    )
 
 
 async def _stuck(store: Store) -> Finding:

@@ -91,7 +91,7 @@ def _check_literal(survey: Survey, value: Any, item: InputDescriptor, path: str)
     try:
         convert(literal, item.type, survey.types)
     except ValueError as error:
-        survey.error(path, "invalid-literal", f"The input '{item.name}' is of type {item.type}.", str(error))
+        survey.error(path, "invalid-literal", f"The input '{item.name}' must be of type {item.type}.", str(error))
 
 
 def _check_outputs(survey: Survey, place: Place, descriptor: ActivityDescriptor) -> None:

@@ -1,6 +1,6 @@
 """Parser of activities.
 
-Keys that the format does not define are ports, recognised by their value: an object with a `type`, a list of such objects, or
+Keys that the format does not define are ports, recognized by their value: an object with a `type`, a list of such objects, or
 a list of other objects (entries). Other values are kept as `extra`.
 """
 
@@ -26,7 +26,7 @@ def has_type(value: Any) -> bool:
 
 
 def is_activity_in_entry(value: Any) -> bool:
-    """Recognised by its keys or by child activities: a `Sequence` with nothing but activities is one, too. Data that looks
+    """Recognized by its keys or by child activities: a `Sequence` with nothing but activities is one, too. Data that looks
     like an activity is reported as an unknown type; an activity mistaken for data would be dropped silently."""
     if not has_type(value):
         return False

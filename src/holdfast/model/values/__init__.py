@@ -2,7 +2,7 @@
 
 JSON's own types are written as they are. Other values are an object with the key `$t`, which names the type:
 
-    {"$t": "decimal", "v": "1.5"}          {"$t": "enum", "of": "shop:Colour", "v": "RED"}
+    {"$t": "decimal", "v": "1.5"}          {"$t": "enum", "of": "shop:Color", "v": "RED"}
     {"$t": "tuple", "v": [1, 2]}           {"$t": "object", "of": "shop:Order", "v": {"id": 7}}
 
 A dict that has a key `$t`, or keys that are not text, is written as pairs (`{"$t": "dict", "v": [[k, v], …]}`), so that data

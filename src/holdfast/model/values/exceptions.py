@@ -58,6 +58,6 @@ def rebuild_exception(cls: type[BaseException], args: tuple[Any, ...], attribute
     """Build the exception without calling its own `__init__`, whose parameters are unknown."""
     built_in = next(base for base in cls.__mro__ if base.__module__ == "builtins")
     made: BaseException = cls.__new__(cls, *args)
-    built_in.__init__(made, *args)  # type: ignore[misc] # the C-level initialiser, for classes such as UnicodeDecodeError
+    built_in.__init__(made, *args)  # type: ignore[misc] # the C-level initializer, for classes such as UnicodeDecodeError
     made.__dict__.update(attributes)
     return made

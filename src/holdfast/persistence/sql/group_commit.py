@@ -1,8 +1,8 @@
 """Group commit: batches that arrive while all lanes are busy are committed together. No timer delays a lone caller.
 
-Each lane runs one commit at a time. A queued batch is committed in a task of the lane, so a caller that is cancelled
+Each lane runs one commit at a time. A queued batch is committed in a task of the lane, so a caller that is canceled
 never cancels the commit of another caller. `inline` lanes commit in the caller's task while a lane is free: two turns of
-the event loop less for a lone caller, but cancelling that caller breaks its connection. The commit is then stored as a
+the event loop less for a lone caller, but canceling that caller breaks its connection. The commit is then stored as a
 whole or not at all.
 
 The writer thread of SQLite is a lane outside the event loop (`sqlite/writer.py`). It uses the same grouping.
@@ -101,12 +101,12 @@ class GroupCommit:
                 raise
             return
         for job, own in split(group, outcomes):
-            if not job.future.done():  # The caller may have been cancelled.
+            if not job.future.done():  # The caller may have been canceled.
                 job.future.set_result(own)
 
 
 def _fail(group: Sequence[_Job], error: BaseException) -> None:
-    """Every caller of the group gets the error. A cancelled lane cancels its callers."""
+    """Every caller of the group gets the error. A canceled lane cancels its callers."""
     for job in group:
         if not job.future.done():
             if isinstance(error, Exception):

@@ -26,7 +26,7 @@ class SqlWork(SqlStoreBase):
         return await self._write(lambda: self._enqueue(rows), of_rows(rows))
 
     def work_statements(self, row: WorkRow) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """Statements that insert a row in the caller's own transaction. They send no NOTIFY, which would serialise the commits
+        """Statements that insert a row in the caller's own transaction. They send no NOTIFY, which would serialize the commits
         of all callers (rule M9)."""
         places = ", ".join(f":{name}" for name in WORK.names)
         values = dict(zip(WORK.names, WORK.encode(row, self._codec), strict=True))
@@ -38,6 +38,13 @@ class SqlWork(SqlStoreBase):
     def _find_work(self, tenant: str, work_id: str) -> Script[WorkRow | None]:
         rows = yield execute(f"{WORK.select} where tenant = ? and id = ?", tenant, work_id)
         return WORK.decode(rows[0], self._codec) if rows else None
+
+    async def work_of(self, tenant: str, instance_id: str) -> Sequence[WorkRow]:
+        return await self._read(self._work_of(tenant, instance_id))
+
+    def _work_of(self, tenant: str, instance_id: str) -> Script[Sequence[WorkRow]]:
+        rows = yield execute(f"{WORK.select} where tenant = ? and instance_id = ? order by id", tenant, instance_id)
+        return [WORK.decode(row, self._codec) for row in rows]
 
     async def move_work(
         self, row: WorkRow, *, attempts: int, due: datetime | None, content: str | None = None

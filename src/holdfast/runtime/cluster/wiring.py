@@ -23,6 +23,7 @@ from holdfast.runtime.commits.instance_reader import InstanceReader
 from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.lifecycle_events import LifecycleEvents
 from holdfast.runtime.commits.spent_rows import SpentRows
+from holdfast.runtime.commits.suspended_bursts import SuspendedBursts
 from holdfast.runtime.effects.launcher import EffectLauncher
 from holdfast.runtime.effects.poison import PoisonEffects
 from holdfast.runtime.effects.reaper import Reaper
@@ -97,6 +98,7 @@ class Components:
             add_events=LifecycleEvents(env.outlets) if env.outlets else None,
             snapshots=options.snapshots,
         )
+        self.suspended = SuspendedBursts(self.in_hand)
         self.executor = BatchExecutor(
             self.store,
             self.cache,
@@ -107,6 +109,7 @@ class Components:
             self.conflicts,
             self.pace,
             self.log,
+            self.suspended,
         )
         self.lanes = Lanes(self.executor.execute, self.in_hand, self.pace, options.lanes)
 
@@ -148,7 +151,7 @@ class Components:
         self.matcher = BookmarkMatcher(self.store, self.cache)
         self.expiry = InboxExpiry(self.store, self.clock)
         self.unread = UnreadStimuli(self.store, self.cache, self.clock, self.lanes, self.spent)
-        delivery = StimulusDelivery(self.lanes, self.cache, self.matcher, declinations, counts)
+        delivery = StimulusDelivery(self.store, self.lanes, self.cache, self.matcher, declinations, counts)
         drain = MailDrain(
             self.store,
             self.lanes,
@@ -188,7 +191,9 @@ class Components:
         )
 
     def _wire_work_queue(self, options: NodeOptions) -> None:
-        self.alterations = AlterationPages(self.store, self.clock, self.membership, self.plans, self.lanes, self.spent)
+        self.alterations = AlterationPages(
+            self.store, self.clock, self.membership, self.plans, self.lanes, self.spent, self.services
+        )
         self.poller = Poller(
             self.store,
             self.watch.of(options.stored_queues),
@@ -261,9 +266,10 @@ class Components:
         """Calls that lead from lower components to higher ones."""
         self.in_hand.include(self.running.of_instance, self.lanes.has)
         self.conflicts.submit = self.lanes.submit
+        self.suspended.look_again = self.lanes.look_again
         self.running.on_end = self.steps.effect_ended
         self.running.on_canceled_elsewhere = self.reaper.end_canceled
-        self.reaper.resend = self.steps.resend
+        self.reaper.resend, self.reaper.may_lack_ticket = self.steps.resend, self.steps.may_lack_ticket
         self.router.take, self.router.take_own = self.poller.take, self.poller.take_own
         self.alterations.take_own = self.poller.take_own
         self.poller.take_one_in_quarantine = self.quarantine.take_one

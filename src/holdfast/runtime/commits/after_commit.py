@@ -36,7 +36,7 @@ class Entries:
 def emit_events(burst: Burst, live: LiveInstance) -> None:
     if live.status is Status.PENDING:
         return
-    names = names_of(live)
+    names = names_of(burst.key.tenant, live)
     wants = telemetry.wants
     if wants("instance.started") and (
         burst.before.version == 0 or any(isinstance(job, BeginJob) for job in burst.applied)

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from holdfast.execution.branches.waking_dict import awake
 from holdfast.execution.live import LiveInstance
 from holdfast.model.guard import Guard
 from holdfast.model.instance import Bookmark
@@ -38,10 +39,13 @@ NEW = Baseline()
 
 def baseline_of(live: LiveInstance, row: InstanceRow) -> Baseline:
     at_rest = live.status.at_rest
+    marks = _NO_MARKS if at_rest else awake(live.bookmarks).copy()
+    if live.asleep is not None and not at_rest:
+        live.asleep.before = marks
     return Baseline(
         row.version,
         live.correlation_id,
-        _NO_MARKS if at_rest else live.bookmarks.copy(),
+        marks,
         frozenset([item.id for item in live.incidents]) if live.incidents else _NONE,
         frozenset(refers_to(row.state)) if is_split(row.state) else _NONE,
         at_rest,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
 from holdfast import telemetry
-from holdfast.errors import HoldfastError, InstanceNotFound
+from holdfast.errors import HoldfastError, InstanceNotFound, StoreError
 from holdfast.execution.heap import HeapBook
 from holdfast.execution.live import LiveInstance
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Committed, Failed
@@ -29,6 +29,7 @@ from holdfast.runtime.commits.instance_watch import InstanceWatch
 from holdfast.runtime.commits.jobs.base import Answer, Job
 from holdfast.runtime.commits.jobs.start import StartJob
 from holdfast.runtime.commits.large_values import is_split
+from holdfast.runtime.commits.suspended_bursts import SuspendedBursts
 from holdfast.runtime.observability.outage_log import AWAY, OutageLog
 from holdfast.runtime.plans.plans import Plans
 from holdfast.runtime.result import RunResult
@@ -63,6 +64,7 @@ class BatchExecutor:
         conflicts: Conflicts,
         pace: BurstPace,
         log: OutageLog,
+        suspended: SuspendedBursts,
     ) -> None:
         self._store = store
         self._cache = cache
@@ -73,6 +75,7 @@ class BatchExecutor:
         self._conflicts = conflicts
         self._pace = pace
         self._log = log
+        self._suspended = suspended
 
     async def execute(self, bursts: list[Burst], send: Send | None = None) -> None:
         """Execute one batch. An error reaches the callers of its jobs and is not raised here. `send` commits the batch;
@@ -85,14 +88,35 @@ class BatchExecutor:
                     self._settle(burst, None, COMMITTED)
                 else:
                     work.append((burst, commit))
+            for burst in ready:
+                if burst.suspended is not None:
+                    bursts.remove(burst)
+                    self._suspended.add(burst.key, self._finish(burst))
             for batch in _batches(work):
                 await self._commit(batch, send or self._store.commit)
-        except Exception as error:
-            if not isinstance(error, HoldfastError):
-                logger.exception("a batch failed")
-            for burst in bursts:
-                for job in (*burst.jobs, *burst.unsure):
-                    self._conflicts.fail(job, error)
+        except Exception as error:  # noqa: BLE001 - every caller gets it
+            self._failed(bursts, error)
+
+    async def _finish(self, burst: Burst) -> None:
+        """Run the rest of a suspended burst, and commit it alone."""
+        try:
+            commit = await self._runner.finish(burst, self._conflicts.fail)
+            if commit is None:
+                self._settle(burst, None, COMMITTED)
+            else:
+                await self._commit([(burst, commit)], self._store.commit)
+        except asyncio.CancelledError:
+            self._failed([burst], StoreError("The node was stopped before the request was executed. Send it again."))
+            raise
+        except Exception as error:  # noqa: BLE001 - every caller gets it
+            self._failed([burst], error)
+
+    def _failed(self, bursts: Iterable[Burst], error: Exception) -> None:
+        if not isinstance(error, HoldfastError):
+            logger.error("a batch failed", exc_info=error)
+        for burst in bursts:
+            for job in (*burst.jobs, *burst.unsure):
+                self._conflicts.fail(job, error)
 
     # -- load ----------------------------------------------------------------------------------------------------------
 
@@ -141,12 +165,14 @@ class BatchExecutor:
         """Large variables in memory. With snapshots each commit needs all pages, so they are always loaded."""
         return None if self._runner.snapshots else self._cache.take_heap(key, version)
 
-    def _keep_heap(self, burst: Burst, heap: HeapBook, row: InstanceRow) -> None:
-        """Keep large variables for the next burst, unless the answer of a job refers to them."""
+    def _keep_heap(self, burst: Burst, heap: HeapBook, row: InstanceRow) -> bool:
+        """Keep large variables for the next burst, unless the answer of a job refers to them. True if they are kept."""
         is_shared = any(heap.blocks) and any(job.answer is not None for job in burst.applied)
-        if heap.tracks and not is_shared:
-            heap.replace_touched()
-            self._cache.keep_heap(burst.key, row.version, heap)
+        if not heap.tracks or is_shared:
+            return False
+        heap.replace_touched()
+        self._cache.keep_heap(burst.key, row.version, heap)
+        return True
 
     # -- commit --------------------------------------------------------------------------------------------------------
 
@@ -172,7 +198,7 @@ class BatchExecutor:
         if burst.unsure or len(burst.jobs) > len(burst.applied):
             left = (*burst.unsure, *burst.left)
         burst.jobs, burst.unsure = [], []
-        self._pace.ran(burst.key, burst.cost_ns)
+        self._pace.ran(burst.key, burst.cost_ns, len(burst.applied))
         if isinstance(outcome, Committed):
             self._publish(burst, commit)
         elif isinstance(outcome, Failed):
@@ -216,10 +242,12 @@ class BatchExecutor:
         """Work that a committed instance leaves for this node."""
         hooks, key = self.hooks, burst.key
         self._cache.keep(key, row)
-        if live.heap is not None and row.finished is None:
-            self._keep_heap(burst, live.heap, row)
-        if commit.values_added:
-            self._cache.keep_values(commit.values_added)
+        values = commit.values_added
+        if live.heap is not None and row.finished is None and self._keep_heap(burst, live.heap, row):
+            pages = live.heap.refs  # The next burst has their content in memory.
+            values = tuple([value for value in values if value.ref not in pages])
+        if values:
+            self._cache.keep_values(values)
         if commit.effects_added:
             hooks.send_steps(live, row, commit.effects_added)
         if commit.work_added:

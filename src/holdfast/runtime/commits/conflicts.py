@@ -47,7 +47,7 @@ class Conflicts:
         """A guard of a commit did not hold."""
         self._cache.forget(key)
         if telemetry.listeners:
-            telemetry.emit("commit.lost", instance_id=key.id, reason=conflict.reason.value)
+            telemetry.emit("commit.lost", tenant=key.tenant, instance_id=key.id, reason=conflict.reason.value)
         for job in jobs:
             job.on_conflict(conflict, self)
 

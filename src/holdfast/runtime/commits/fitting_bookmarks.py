@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holdfast.execution.branches.waking_dict import awake
 from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import Bookmark, BookmarkKind
 from holdfast.model.values import TypeRegistry, decode
@@ -29,14 +30,18 @@ def fitting(live: LiveInstance, found: Stimulus, keys: list[int]) -> Iterator[Bo
     """The bookmarks of an instance that fit, oldest first."""
     if found.instance_id not in (None, live.id) or found.correlation_id not in (None, live.correlation_id):
         return
-    for mark in tuple(live.bookmarks.values()):
+    if live.asleep is not None:
+        live.asleep.wake_keys(keys)
+    for mark in tuple(awake(live.bookmarks).values()):
         if mark.name == found.type and mark.kind in STORED_KINDS and bookmark_key(mark) in keys:
             yield mark
 
 
 def open_since(live: LiveInstance, number: int) -> Iterator[int]:
     """The wake keys of waits for stimuli that were opened after bookmark `number`."""
-    for mark in reversed(live.bookmarks.values()):
+    if live.asleep is not None:
+        live.asleep.wake_since(number)
+    for mark in reversed(awake(live.bookmarks).values()):
         if int(mark.id[1:]) <= number:
             return
         if mark.kind is BookmarkKind.ACTIVITY:

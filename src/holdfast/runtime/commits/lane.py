@@ -20,6 +20,8 @@ from holdfast.runtime.commits.jobs.base import Job
 
 BATCH_MAX = 128
 """Instances in one batch."""
+JOBS_MAX = 256
+"""Jobs of one instance in one batch: about as many as a burst has time for. Others stay in the lane."""
 
 Execute = Callable[[list[Burst]], Awaitable[None]]
 
@@ -33,6 +35,8 @@ class Lane:
         self._claimed = in_hand.claimed
         self._watch = in_hand.watch
         self._waiting: deque[Job] = deque()
+        self._surplus: dict[InstanceKey, deque[Job]] = {}
+        """Jobs of instances with more jobs than one batch takes; later jobs of these instances wait behind them."""
         self._sleeping: asyncio.Future[None] | None = None
         """Done when a job arrives. A bare future instead of an Event: this is on the latency path of a lone request."""
         self._in_hand: dict[InstanceKey, int] = {}
@@ -58,6 +62,8 @@ class Lane:
     def refuse_waiting(self) -> None:
         for key in list(self._resting):
             self._end_rest(key)
+        for key in list(self._surplus):
+            self._waiting.extend(self._surplus.pop(key))
         while self._waiting:
             self._waiting.popleft().refuse(
                 StoreError("The node was stopped before the request was executed. Send it again.")
@@ -77,6 +83,9 @@ class Lane:
             return
         in_hand, key = self._in_hand, job.key
         in_hand[key] = in_hand.get(key, 0) + 1
+        if self._surplus and key in self._surplus:
+            self._surplus[key].append(job)
+            return
         if self._pace and self._rests(job):
             return
         self._waiting.append(job)
@@ -108,7 +117,7 @@ class Lane:
 
     def look_again(self) -> None:
         """An instance that a claim ran is free again."""
-        if self._waiting:
+        if self._waiting or self._surplus:
             self._wake()
 
     def _wake(self) -> None:
@@ -142,7 +151,7 @@ class Lane:
 
     def _take_batch(self) -> list[Burst]:
         """Waiting jobs grouped by instance. Jobs of instances that a claim runs wait until the claim ends."""
-        bursts: dict[InstanceKey, Burst] = {}
+        bursts = self._take_surplus() if self._surplus else {}
         waiting, claimed, pace = self._waiting, self._claimed, self._pace
         later: list[Job] = []
         while waiting:
@@ -155,7 +164,10 @@ class Lane:
                 continue
             burst = bursts.get(job.key)
             if burst is not None:
-                burst.jobs.append(job)
+                if len(burst.jobs) < JOBS_MAX:
+                    burst.jobs.append(job)
+                else:
+                    self._surplus.setdefault(job.key, deque()).append(job)
             elif len(bursts) < BATCH_MAX:
                 bursts[job.key] = Burst(job.key, [job])
             else:
@@ -163,6 +175,24 @@ class Lane:
             waiting.popleft()
         waiting.extendleft(reversed(later))
         return list(bursts.values())
+
+    def _take_surplus(self) -> dict[InstanceKey, Burst]:
+        """The next jobs of instances with more jobs than the last batch took."""
+        bursts: dict[InstanceKey, Burst] = {}
+        for key, jobs in list(self._surplus.items()):
+            if key in self._claimed or len(bursts) == BATCH_MAX:
+                continue
+            rest = self._pace.rests(key)
+            if rest is not None and len(jobs) >= rest.jobs:
+                del self._pace[key]
+            elif rest is not None:
+                del self._surplus[key]
+                self._waiting.extend([job for job in jobs if not self._rests(job)])
+                continue
+            bursts[key] = Burst(key, [jobs.popleft() for _ in range(min(JOBS_MAX, len(jobs)))])
+            if not jobs:
+                del self._surplus[key]
+        return bursts
 
 
 def _rows(jobs: list[Job]) -> int:

@@ -24,9 +24,9 @@ from holdfast.execution.heap import HeapPages
 from holdfast.execution.lazy_values import LazyValue, joined, lazy_part, reference, references
 from holdfast.execution.page_tree import Root, pages_below
 from holdfast.execution.pages import PAGE, pack_pages, runs_of
+from holdfast.execution.part_writer import Array
 from holdfast.execution.state import ActivationState, ScopeState, State
 from holdfast.execution.state_document import from_document
-from holdfast.execution.state_writer import Array
 from holdfast.model.stored import InstanceKey
 
 INLINE_BYTES_MAX = 4096

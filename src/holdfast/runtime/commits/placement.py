@@ -89,11 +89,16 @@ def step_id(instance_id: str, execution: int, attempt: int) -> str:
     return f"{instance_id}.s{execution}.{attempt}"
 
 
-def step_row(effect: EffectRow, content: str, now: datetime, priority: int) -> WorkRow:
-    """The row of an attempt: a resend makes the same row again. It is due when the effect is."""
+def step_row(effect: EffectRow, content: str, now: datetime, priority: int, *, given_back: str = "") -> WorkRow:
+    """The row of an attempt: a resend makes the same row again. It is due when the effect is.
+
+    An attempt that a node gives back gets a row of its own, with `given_back` as a part of its id: another node may still
+    delete the first row, which it claimed too.
+    """
+    row_id = step_id(effect.instance_id, effect.execution, effect.attempt)
     return WorkRow(
         tenant=effect.tenant,
-        id=step_id(effect.instance_id, effect.execution, effect.attempt),
+        id=f"{row_id}.{given_back}" if given_back else row_id,
         kind=WorkKind.STEP,
         queue=STEP_QUEUE + effect.queue,
         due=effect.created if effect.created > now else None,
@@ -133,4 +138,4 @@ def is_stale(row: EffectRow, now: datetime) -> bool:
 
 def resend_pause(previous: timedelta) -> timedelta:
     """The pause until the next resend of a step, after the previous pause; zero before the first resend."""
-    return min(previous * 2, RESEND_PAUSE_MAX) or RESEND_AFTER
+    return min(max(previous * 2, RESEND_AFTER), RESEND_PAUSE_MAX)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from holdfast.execution.branches.waking_dict import awake
 from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import Bookmark
 from holdfast.model.record_rows import RecordRow
@@ -57,7 +58,7 @@ def with_task(mark: Bookmark, task: Task) -> Bookmark:
 def task_records(
     tenant: str, live: LiveInstance, before: Baseline, consumed: Consumed, now: datetime
 ) -> Iterator[RecordRow]:
-    old, new = before.bookmarks, {} if live.status.at_rest else live.bookmarks
+    old, new = before.bookmarks, {} if live.status.at_rest else awake(live.bookmarks)
     for key, mark in new.items():
         if mark.metadata and old.get(key) is not mark and (task := task_at(live, mark)) is not None:
             yield record_of(task, tenant, now)

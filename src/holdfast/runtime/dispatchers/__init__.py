@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.runtime.dispatchers.decorators import Prioritised, RateLimited, Routed
+from holdfast.runtime.dispatchers.decorators import Prioritized, RateLimited, Routed
 from holdfast.runtime.dispatchers.durable import DurableDispatcher
 from holdfast.runtime.dispatchers.inline import InlineDispatcher
 
-__all__ = ["DurableDispatcher", "InlineDispatcher", "Prioritised", "RateLimited", "Routed"]
+__all__ = ["DurableDispatcher", "InlineDispatcher", "Prioritized", "RateLimited", "Routed"]

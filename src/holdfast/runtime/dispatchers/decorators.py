@@ -1,6 +1,6 @@
 """Dispatchers that wrap a dispatcher: priorities, queues and rate limits.
 
-Holdfast(dispatcher=lambda runtime: Prioritised(runtime.durable, lambda request: 5 if … else 0))
+Holdfast(dispatcher=lambda runtime: Prioritized(runtime.durable, lambda request: 5 if … else 0))
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def target_of(request: DispatchRequest) -> str:
     return request.activity_type
 
 
-class Prioritised:
+class Prioritized:
     """Sets the priority of requests that have none."""
 
     def __init__(self, inner: WorkflowDispatcher, priority: Callable[[DispatchRequest], int]) -> None:

@@ -45,9 +45,11 @@ class AnnouncedDispatcher:
         kind, target = str(request.__struct_config__.tag), target_of(request)
         seen = 0 if wait is None else await validation.version_of(self._host, request)
         if telemetry.listeners:
-            telemetry.emit("request.dispatching", request=kind, target=target)
+            telemetry.emit("request.dispatching", tenant=self._host.tenant, request=kind, target=target)
         answer = await self.inner.dispatch(request)
         if telemetry.listeners:
             ids = answer.instance_ids if isinstance(answer, Dispatched) else ()
-            telemetry.emit("request.dispatched", request=kind, target=target, instance_ids=ids)
+            telemetry.emit(
+                "request.dispatched", tenant=self._host.tenant, request=kind, target=target, instance_ids=ids
+            )
         return answer if wait is None else await validation.waited(self._host, answer, wait, seen)

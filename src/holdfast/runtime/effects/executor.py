@@ -23,7 +23,7 @@ from holdfast.execution.invoke import EffectCall
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.pipeline import ordered
 from holdfast.execution.plan import Node, Plan
-from holdfast.execution.record import EffectFailure, EffectRequest, Record
+from holdfast.execution.record import EffectFailure, EffectRequest, EffectResult, Record, Returned
 from holdfast.model import values
 from holdfast.model.instance import moment
 from holdfast.ports import EffectMiddleware, MiddlewarePlacement, Services
@@ -31,7 +31,7 @@ from holdfast.runtime.effects.pools import EffectPools
 
 logger = logging.getLogger("holdfast")
 
-Finished = tuple[int, int, Record | EffectFailure]
+Finished = tuple[int, int, EffectResult]
 """Execution id, attempt, result."""
 OnLoneResult = Callable[[Finished], bool]
 """Handles the end of the only open effect in the task of the effect; False if the waiting driver has to be woken."""
@@ -42,6 +42,7 @@ class Origin(NamedTuple):
     each burst of a wide instance has a state of its own."""
 
     plan: Plan
+    tenant: str
     instance_id: str
     correlation_id: str | None
     trace: str | None
@@ -50,8 +51,8 @@ class Origin(NamedTuple):
     properties: Mapping[str, Any]
 
 
-def origin_of(live: LiveInstance) -> Origin:
-    return Origin(live.plan, live.id, live.correlation_id, live.trace, live.now, live.services, live.properties)
+def origin_of(tenant: str, live: LiveInstance) -> Origin:
+    return Origin(live.plan, tenant, live.id, live.correlation_id, live.trace, live.now, live.services, live.properties)
 
 
 class Attempt:
@@ -105,15 +106,17 @@ async def ended(tasks: Iterable[asyncio.Task[None] | None], grace: timedelta) ->
 class InstanceEffects:
     """The running effects of one instance of the inline runner."""
 
-    __slots__ = ("_finished", "_grace", "_live", "_news", "_on_lone_result", "_open", "_tasks")
+    __slots__ = ("_finished", "_grace", "_live", "_news", "_on_lone_result", "_open", "_tasks", "_tenant")
 
     def __init__(
         self,
+        tenant: str,
         live: LiveInstance,
         pools: EffectPools,
         middleware: tuple[MiddlewarePlacement, ...],
         grace: timedelta,
     ) -> None:
+        self._tenant = tenant
         self._live = live
         self._tasks: EffectTasks[Attempt] = EffectTasks(pools, middleware, grace, self._ended)
         self._grace = grace
@@ -129,7 +132,7 @@ class InstanceEffects:
             self._finished.append((request.execution_id, request.attempt, held))
             self.wake()
             return
-        attempt = self._open[request.execution_id] = Attempt(origin_of(self._live), self._live, request)
+        attempt = self._open[request.execution_id] = Attempt(origin_of(self._tenant, self._live), self._live, request)
         self._tasks.begin(attempt)
 
     async def next(self, on_lone_result: OnLoneResult | None = None) -> list[Finished]:
@@ -164,7 +167,7 @@ class InstanceEffects:
     async def cancel_all(self, cause: str) -> None:
         await self.cancel(list(self._open), cause)
 
-    def _ended(self, attempt: Attempt, result: Record | EffectFailure) -> None:
+    def _ended(self, attempt: Attempt, result: EffectResult) -> None:
         request = attempt.request
         key = request.execution_id
         if self._open.get(key) is attempt:
@@ -192,7 +195,7 @@ class EffectTasks(Generic[A]):
         pools: EffectPools,
         middleware: tuple[MiddlewarePlacement, ...],
         grace: timedelta,
-        on_end: Callable[[A, Record | EffectFailure], None],
+        on_end: Callable[[A, EffectResult], None],
     ) -> None:
         self._pools = pools
         self._middleware = middleware
@@ -211,7 +214,7 @@ class EffectTasks(Generic[A]):
     # -- one attempt ---------------------------------------------------------------------------------------------------
 
     async def _run(self, node: Node, attempt: A, context: RecordingContext | None) -> None:
-        result: Record | EffectFailure
+        result: EffectResult
         try:
             if context is None:
                 function, inputs = node.effect.function, _by_value(attempt.request.inputs)
@@ -219,7 +222,7 @@ class EffectTasks(Generic[A]):
                     value = await function(**inputs)
                 else:
                     value = await self._pools.in_thread(partial(function, **inputs))
-                result = Record(outputs={"result": values.copy(value)})
+                result = Returned(values.copy(value))
             else:
                 result = await self._outcome(node, attempt, context)
         except asyncio.CancelledError:
@@ -231,7 +234,7 @@ class EffectTasks(Generic[A]):
         if not attempt.left:
             self._report(node, attempt, result)
 
-    def _report(self, node: Node, attempt: A, result: Record | EffectFailure) -> None:
+    def _report(self, node: Node, attempt: A, result: EffectResult) -> None:
         if telemetry.listeners:
             _emit(node, attempt, result)
         self._on_end(attempt, result)
@@ -319,6 +322,7 @@ def _context(attempt: Attempt) -> RecordingContext:
 
 def _fields(node: Node, attempt: Attempt) -> dict[str, Any]:
     return {
+        "tenant": attempt.origin.tenant,
         "instance_id": attempt.origin.instance_id,
         "definition_id": attempt.origin.plan.definition.id,
         "activity_id": node.key,
@@ -327,12 +331,14 @@ def _fields(node: Node, attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _emit(node: Node, attempt: Attempt, result: Record | EffectFailure) -> None:
+def _emit(node: Node, attempt: Attempt, result: EffectResult) -> None:
     fields = _fields(node, attempt)
-    if isinstance(result, Record):
+    if not isinstance(result, EffectFailure):
         telemetry.emit("effect.finished", **fields)
     elif result.cause == "timeout":
         telemetry.emit("effect.timed_out", **fields)
+    elif attempt.canceled and result.cause == attempt.cause:
+        telemetry.emit("effect.canceled", **fields, cause=result.cause)
     else:
         telemetry.emit("effect.faulted", **fields, type=result.type)
 

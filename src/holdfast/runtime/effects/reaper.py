@@ -30,7 +30,6 @@ from holdfast.runtime.commits.in_hand import InstancesInHand
 from holdfast.runtime.commits.instance_reader import InstanceReader
 from holdfast.runtime.commits.jobs.effect import EffectJob, HoldJob
 from holdfast.runtime.commits.lanes import Lanes
-from holdfast.runtime.commits.placement import is_stale
 from holdfast.runtime.effects.effect_pages import EffectPages
 from holdfast.runtime.effects.launcher import EffectLauncher
 from holdfast.runtime.effects.poison import PoisonEffects
@@ -68,6 +67,8 @@ FORGET_NODES_AFTER = timedelta(days=1)
 class Reaper:
     resend: Callable[[EffectRow], None]
     """Sends a step to its queue again; set by the node."""
+    may_lack_ticket: Callable[[EffectRow, datetime], bool]
+    """Whether a step that no node owns must be sent again; set by the node."""
 
     def __init__(
         self,
@@ -202,7 +203,8 @@ class Reaper:
             lambda after: self._store.waiting_effects(tenant, now, PAGE, after)
         )
         taken = await self._each([row for row in waiting if row.canceled or not row.queue], self.take)
-        await self._each([row for row in waiting if is_stale(row, now) and not row.canceled], self._send_again)
+        steps = [row for row in waiting if row.queue and not row.canceled]
+        await self._each([row for row in steps if self.may_lack_ticket(row, now)], self._send_again)
         return sum(map(bool, taken))
 
     async def _take_suspects(self, suspects: list[EffectRow]) -> int:
@@ -330,6 +332,7 @@ class Reaper:
             if was_lost and telemetry.listeners:
                 telemetry.emit(
                     "effect.taken_over",
+                    tenant=row.tenant,
                     instance_id=row.instance_id,
                     activity_id=row.activity_id,
                     attempt=moved.attempt,

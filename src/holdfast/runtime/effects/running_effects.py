@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from holdfast.execution.live import LiveInstance
-from holdfast.execution.record import EffectFailure, EffectRequest, Record
+from holdfast.execution.record import EffectRequest, EffectResult
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRef, EffectRow
 from holdfast.ports import MiddlewarePlacement
@@ -112,7 +112,7 @@ class RunningEffects:
             self._cancel_committed(key, live)
         place_of, nodes, home = self._placement.of, live.plan.by_key, live.home
         recorded, live.new_effects = live.new_effects, []
-        origin = origin_of(live)
+        origin = origin_of(key.tenant, live)
         for request in recorded:
             if not request.held and place_of(nodes[request.activity_id], home).here:
                 self._start(RunningAttempt(key, origin, live, request))
@@ -130,7 +130,7 @@ class RunningEffects:
 
     def run(self, key: InstanceKey, live: LiveInstance, request: EffectRequest) -> None:
         """Start an effect that this node owns by its row."""
-        self._start(RunningAttempt(key, origin_of(live), live, request))
+        self._start(RunningAttempt(key, origin_of(key.tenant, live), live, request))
 
     def _start(self, attempt: RunningAttempt) -> None:
         liveness, instance = self._liveness, attempt.key[0]
@@ -173,7 +173,7 @@ class RunningEffects:
 
     # -- end -----------------------------------------------------------------------------------------------------------
 
-    def _finished(self, attempt: RunningAttempt, result: Record | EffectFailure) -> None:
+    def _finished(self, attempt: RunningAttempt, result: EffectResult) -> None:
         key = attempt.key
         if self._running.get(key) is not attempt:
             return  # Canceled, or taken over by a later attempt.

@@ -55,7 +55,8 @@ class TakeoverReceipts:
         that died before its receipt began nothing."""
         taken = [entry for entry in await self._beginnings(row) if entry.event is JournalEvent.TAKEN_OVER]
         found = [entry.data for entry in taken if entry.data["attempt"] > first]
-        return len(found), any(data.get("alone") and data["attempt"] < row.attempt for data in found)
+        begun = {data["attempt"] for data in found}  # Two nodes may have written the receipt of one attempt.
+        return len(begun), any(data.get("alone") and data["attempt"] < row.attempt for data in found)
 
     async def _begun(self, row: EffectRow) -> bool:
         return any(entry.data.get("attempt") == row.attempt for entry in await self._beginnings(row))

@@ -10,16 +10,18 @@ from typing import Any
 
 from holdfast import telemetry
 from holdfast.errors import BookmarkNotFound, DefinitionError, WorkflowUnknown
-from holdfast.execution import delivery, operator_actions, snapshot
+from holdfast.execution import delivery, operator_actions, snapshot, suspension
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Limits
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark
+from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.ports import Clock, DefinitionSource, MiddlewarePlacement, Services
 from holdfast.runtime.effects.executor import around_effects
 from holdfast.runtime.effects.pools import EffectPools
 from holdfast.runtime.inline.driver import Driver
+from holdfast.runtime.observability.status_events import names_of
 from holdfast.runtime.result import RunResult
 
 YIELD_NS = 1_000_000
@@ -60,6 +62,7 @@ class Runner:
         middleware: tuple[MiddlewarePlacement, ...] = (),
         cancel_grace: timedelta = timedelta(seconds=10),
         definitions: DefinitionSource | None = None,
+        tenant: str = DEFAULT_TENANT,
     ) -> None:
         self._plan_of = plan_of
         self._services = services
@@ -71,12 +74,15 @@ class Runner:
         self.pools = pools
         self.around_effects = around_effects(middleware)
         self.cancel_grace = cancel_grace
+        self.tenant = tenant
+        """The tenant in events of this runner."""
 
     # -- start ---------------------------------------------------------------------------------------------------------
 
     async def run(self, workflow: Any, inputs: Mapping[str, Any] | None = None, **options: Any) -> RunResult:
         """Start an instance and run it until it ends or waits; see `start` for the options."""
-        return await self._driver(self._new(workflow, inputs, options), options).drive()
+        live = await suspension.run(self._new, workflow, inputs, options)
+        return await self._driver(live, options).drive()
 
     def start(
         self,
@@ -126,8 +132,7 @@ class Runner:
         if telemetry.listeners:
             telemetry.emit(
                 "instance.started",
-                instance_id=live.id,
-                definition_id=live.definition_id,
+                **names_of(self.tenant, live),
                 definition_version=live.definition_version,
             )
         return live
@@ -178,12 +183,11 @@ class Runner:
         if child_id:
             await self._resume_child(driver, child_id, inner, payload)
         else:
-            driver.deliver(delivery.resume, driver.live, key, payload)
+            await driver.deliver(delivery.resume, driver.live, key, payload)
         if telemetry.listeners:
             telemetry.emit(
                 "instance.resumed",
-                instance_id=driver.live.id,
-                definition_id=driver.live.definition_id,
+                **names_of(self.tenant, driver.live),
                 bookmark_id=key,
             )
         return await driver.drive()
@@ -198,7 +202,7 @@ class Runner:
                 moved = await self.resume(child, inner, payload, wait=driver.wait)
                 for line in moved.lines[before:]:
                     driver._child_line(line)
-                driver.child_ended(waiting, moved)
+                await driver.child_ended(waiting, moved)
                 return
         raise BookmarkNotFound(f"{child_id}/{bookmark_id}", instance_id=driver.live.id)
 
@@ -216,13 +220,13 @@ class Runner:
     async def retry(self, result: RunResult, *, wait: bool = False) -> RunResult:
         """Run the failed activities of a faulted instance again."""
         driver = self._driver_of(result, wait=wait)
-        driver.deliver(delivery.retry, driver.live)
+        await driver.deliver(delivery.retry, driver.live)
         return await driver.drive()
 
     async def schedule(self, result: RunResult, activity_id: str, *, wait: bool = False) -> RunResult:
         """Run an activity of an active flowchart, to move an instance that is stuck."""
         driver = self._driver_of(result, wait=wait)
-        driver.deliver(operator_actions.schedule, driver.live, activity_id)
+        await driver.deliver(operator_actions.schedule, driver.live, activity_id)
         return await driver.drive()
 
     # -- states --------------------------------------------------------------------------------------------------------
@@ -249,6 +253,7 @@ class Runner:
         live = snapshot.load(state, result._live.plan, self.clock.now_ns, self._services)
         # Entries are immutable tuples: a long journal need not be encoded and decoded with every resume.
         live.journal = list(result._live.journal)
+        live.committed_entries = len(live.journal)
         return Driver(self, live, wait=wait, on_line=on_line, children=result.children, lines=result.lines)
 
     @staticmethod

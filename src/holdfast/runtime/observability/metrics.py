@@ -78,7 +78,7 @@ class Metrics:
             "stuck_instances", "Live instances that no bookmark, work, effect or stimulus can wake.", **made
         )
         ProcessCollector(namespace="holdfast", registry=self.registry)
-        self._running: dict[tuple[str, str, int], float] = {}
+        self._running: dict[tuple[str, str, str, int], float] = {}
         self._queried = self._scanned = float("-inf")
         self._scan: asyncio.Task[None] | None = None
         self._end: Callable[[], None] | None = None
@@ -124,10 +124,10 @@ class Metrics:
         if word == "taken_over":
             self._takeovers.counts[()] += 1
             return
-        key = fields["instance_id"], fields["activity_id"], fields["attempt"]
+        key = fields["tenant"], fields["instance_id"], fields["activity_id"], fields["attempt"]
         if word == "started":
             self._running[key] = time.monotonic()
-            if len(self._running) > RUNNING_MAX:  # A canceled attempt emits no event when it ends.
+            if len(self._running) > RUNNING_MAX:  # An abandoned attempt emits no event when it ends.
                 del self._running[next(iter(self._running))]
             return
         self._effects.counts[fields["activity_type"], word] += 1

@@ -10,9 +10,9 @@ from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import Status
 
 
-def names_of(live: LiveInstance) -> dict[str, Any]:
+def names_of(tenant: str, live: LiveInstance) -> dict[str, Any]:
     """The fields of every event of an instance."""
-    return {"instance_id": live.id, "definition_id": live.definition_id}
+    return {"tenant": tenant, "instance_id": live.id, "definition_id": live.definition_id}
 
 
 def emit_status(live: LiveInstance, names: Mapping[str, Any]) -> None:

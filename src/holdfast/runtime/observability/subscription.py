@@ -15,8 +15,9 @@ logger = logging.getLogger("holdfast")
 Handler = Callable[[str, Mapping[str, Any]], Awaitable[None] | None]
 
 
-def subscribe(handler: Handler, *events: str) -> Callable[[], None]:
-    """Call the handler for these events, or for all if none is named. The returned function ends the subscription."""
+def subscribe(handler: Handler, *events: str, tenant: str) -> Callable[[], None]:
+    """Call the handler for these events of the tenant, or for all if none is named. The returned function ends the
+    subscription."""
     tasks: set[asyncio.Task[None]] = set()
 
     def on_event(name: str, fields: Mapping[str, Any]) -> None:
@@ -31,4 +32,4 @@ def subscribe(handler: Handler, *events: str) -> Callable[[], None]:
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("an event handler failed; it stays subscribed", exc_info=error)
 
-    return telemetry.subscribe(on_event, *events)
+    return telemetry.subscribe(on_event, *events, tenant=tenant)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from types import ModuleType
 from typing import Any
 
 from holdfast.errors import CodeMissing
@@ -66,7 +67,17 @@ def _is_loaded(module: str, problems: Iterable[Problem]) -> bool:
     """Whether the module is imported, and what is missing is not in it: to register the module would not help."""
     loaded = sys.modules.get(module)
     return loaded is not None and not any(
-        hasattr(loaded, item.message.rpartition("'")[0].rpartition("'")[2])
+        _has_type(loaded, item.message.rpartition("'")[0].rpartition("'")[2])
         for item in problems
         if item.code == "unknown-type"
+    )
+
+
+def _has_type(module: ModuleType, name: str) -> bool:
+    """Whether the module has an object of that name that would be registered as that type. An activity may have another type
+    than its variable: `@activity(name="bill") async def charge`."""
+    found = getattr(module, name, None)
+    activity_type = getattr(found, "activity_type", None)
+    return found is not None and (
+        activity_type is None or name in (activity_type.descriptor.type, *activity_type.aliases)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 
 from holdfast.execution.live import LiveInstance
 from holdfast.model.stored import InstanceRow
@@ -52,6 +53,7 @@ class StepWorker:
         spent: SpentRows,
         log: OutageLog,
     ) -> None:
+        self._membership = membership
         self._intake = intake
         self._placement = placement
         self._sender = sender
@@ -112,6 +114,10 @@ class StepWorker:
         if self._is_taking and self._placement.rows and not self._intake.in_quarantine:
             self._rows.take_committed(live, row, queued)
 
+    def may_lack_ticket(self, row: EffectRow, now: datetime) -> bool:
+        """Whether a step that no node owns may have lost its ticket."""
+        return self._sender.may_lack_ticket(row, now)
+
     def resend(self, row: EffectRow) -> None:
         """Send a step again that no node took."""
         self._sender.resend(row)
@@ -119,7 +125,7 @@ class StepWorker:
     async def give_back(self, row: EffectRow) -> None:
         """Send the ticket of a step that this node gives back when it stops: no other ticket for it exists."""
         if row.queue and not row.canceled:
-            await self._sender.send_again(row)
+            await self._sender.give_back(row, self._membership.next_id())
 
     # -- running -------------------------------------------------------------------------------------------------------
 

@@ -12,9 +12,14 @@ class StimulusCounts:
     def __init__(self) -> None:
         self.by_outcome: Counter[str] = Counter()
 
-    def add(self, outcome: str, found: Stimulus) -> None:
+    def add(self, tenant: str, outcome: str, found: Stimulus) -> None:
         self.by_outcome[outcome] += 1
         if telemetry.listeners:
             telemetry.emit(
-                "stimulus.settled", stimulus_id=found.id, type=found.type, name=found.event_name, outcome=outcome
+                "stimulus.settled",
+                tenant=tenant,
+                stimulus_id=found.id,
+                type=found.type,
+                name=found.event_name,
+                outcome=outcome,
             )

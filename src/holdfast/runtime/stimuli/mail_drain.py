@@ -154,7 +154,7 @@ class MailDrain:
         self._parked.pop(job.key, None)
         for letter in job.letters:
             if letter.delivered is not None:
-                self._counts.add(outcome, letter.found)
+                self._counts.add(job.key.tenant, outcome, letter.found)
             for number in letter.declined:
                 self._declinations.add_place(job.key, letter.found, number)
             if letter.refused is not None:

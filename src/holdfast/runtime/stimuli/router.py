@@ -114,13 +114,13 @@ class StimulusRouter:
         return found.instance_id is None and await self._starts.triggers_exist(tenant, found)
 
     async def deliver_at_once(self, tenant: str, found: Stimulus) -> bool:
-        """Deliver an addressed stimulus without storing it; False if it must be kept: there is no bookmark, or older stimuli of
-        its address are kept (rule H16).
+        """Deliver an addressed stimulus without storing it; False if it must be kept: no bookmark takes it, older stimuli
+        of its address are kept (rule H16), or its instance does not live.
 
         Returns after the receiver's commit, so the delivery is as durable as a kept stimulus.
         """
         try:
-            delivered = not await self._inbox.is_behind(tenant, found) and await self._delivery.deliver(tenant, found)
+            delivered = await self._delivery.deliver_at_once(tenant, found)
         except (*AWAY, PayloadRefused):
             raise  # AWAY: the outcome is unknown, and a row could deliver it twice. Refused: the sender gets the reason.
         except HoldfastError:
@@ -141,7 +141,7 @@ class StimulusRouter:
 
     def kept(self, tenant: str, found: Stimulus, *, look: bool) -> None:
         """The stimulus is stored. `look` delivers it here, in the background, as soon as a bookmark fits."""
-        self._counts.add("kept", found)
+        self._counts.add(tenant, "kept", found)
         if found.instance_id is not None:
             self._kept_for.add(InstanceKey(tenant, found.instance_id))
             if len(self._kept_for) > KEPT_FOR_MAX:
@@ -189,7 +189,7 @@ class StimulusRouter:
     async def _keep(self, row: WorkRow, found: Stimulus) -> None:
         """The stimulus leaves the work table for the inbox, where it takes its place, and is delivered from there."""
         if found.instance_id is not None and await self._has_ended(InstanceKey(row.tenant, found.instance_id)):
-            self._counts.add("unread", found)
+            self._counts.add(row.tenant, "unread", found)
             await self._settle(row)
             return
         kept, work = self.kept_rows(row.tenant, found, None, None)
@@ -222,7 +222,7 @@ class StimulusRouter:
             return
         if await self._settle(row, work_added=tuple(added)):
             for _ in reached:
-                self._counts.add("delivered", found)
+                self._counts.add(row.tenant, "delivered", found)
             self.take_own(added)
 
     async def _keep_broadcast(self, row: WorkRow, found: Stimulus) -> None:
@@ -232,12 +232,12 @@ class StimulusRouter:
             keys.append(awaited_key(found.type, found.event_name))
         awaited = await self._plans.of(row.tenant).current.triggers(keys)
         if not any(item.type == AWAITED for item in awaited):
-            self._counts.add("forgotten", found)
+            self._counts.add(row.tenant, "forgotten", found)
             await self._settle(row)
             return
         kept = self._inbox.rows_for(row.tenant, found)
         if await self._settle(row, inbox_added=kept):
-            self._counts.add("kept", found)
+            self._counts.add(row.tenant, "kept", found)
             await self._inbox.look(row.tenant, found)
 
     async def _settle(self, row: WorkRow, **more: Any) -> bool:

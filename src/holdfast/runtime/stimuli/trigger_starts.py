@@ -67,9 +67,9 @@ class TriggerStarts:
                 job = StartJob(start)
             except InvalidInput as error:  # The inputs do not fit this definition; other definitions may start.
                 logger.warning("a %s did not start '%s': %s", found.event_name or found.type, row.definition_id, error)
-                self._counts.add("refused", found)
+                self._counts.add(tenant, "refused", found)
                 return key.id
             answer = await self._lanes.ask(job)
             if answer.result is not None:
-                self._counts.add("started", found)
+                self._counts.add(tenant, "started", found)
         return key.id

@@ -288,7 +288,8 @@ class Poller:
     async def _emit_taken(self, rows: Iterable[WorkRow]) -> None:
         now = await self._store.now()
         for row in rows:
-            telemetry.emit("work.taken", kind=row.kind, queue=row.queue, late=now - (row.due or row.created))
+            late = now - (row.due or row.created)
+            telemetry.emit("work.taken", tenant=row.tenant, kind=row.kind, queue=row.queue, late=late)
 
     # -- one row -------------------------------------------------------------------------------------------------------
 

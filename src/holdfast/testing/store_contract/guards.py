@@ -286,7 +286,7 @@ class GuardContract(ContractBase):
         await committed(store, commit_of(instance("i", 2, tenant=tenant), effects_consumed=(moved.ref,)))
         assert list(await store.effects_of(tenant, "i")) == []
 
-    async def test_a_result_that_does_not_count_costs_its_neighbours_nothing(self, store: Store, tenant: str) -> None:
+    async def test_a_result_that_does_not_count_costs_its_neighbors_nothing(self, store: Store, tenant: str) -> None:
         """One batch: an effect that was taken over, an instance that moved on, and two valid results."""
         mine, names = Owner("n1", 1), ("a", "b", "c", "d")
         rows = {name: effect(tenant, name, 1, owner=mine) for name in names}

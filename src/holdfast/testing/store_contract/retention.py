@@ -137,13 +137,13 @@ class RetentionContract(ContractBase):
         assert await store.export_instance(tenant, "unknown") is None
         export = await store.export_instance(tenant, "i")
         assert export is not None
-        travelled = json.decode(json.encode(export), type=InstanceExport)
+        traveled = json.decode(json.encode(export), type=InstanceExport)
         before = await self.rows_left(store, tenant, "i")
 
         await store.delete_instances(tenant, ["i"])
-        await store.import_instance(travelled)
+        await store.import_instance(traveled)
 
-        assert travelled == export
+        assert traveled == export
         assert await stored(store, tenant, "i") == export.instance
         again = await store.export_instance(tenant, "i")
         assert again is not None

@@ -175,7 +175,7 @@ class DeliveryContract(TransportTests):
         async with transport.consume([queue]) as consumer:
             found = numbers(await take(consumer, 4))
 
-        assert found == ([4, 2, 1, 3] if transport.can_prioritise else [1, 2, 3, 4])
+        assert found == ([4, 2, 1, 3] if transport.can_prioritize else [1, 2, 3, 4])
 
     @pytest.mark.parametrize("name", ["", "a b", "a/b", "a@b@c", "@acme", "a*", "x" * 65])
     async def test_names_that_are_no_queues_are_refused(self, transport: Transport, name: str) -> None:

@@ -23,6 +23,8 @@ class Wire:
         self.port = 0
         self.cuts = 0
         """Number of connections that were cut."""
+        self.swallowed = asyncio.Event()
+        """Set when data arrives that a silent connection does not forward."""
 
     @classmethod
     async def to(cls, url: str, default_port: int) -> Wire:
@@ -82,6 +84,7 @@ class Wire:
             with suppress(OSError):
                 while data := await source.read(65_536):
                     if sink in self._silent:
+                        self.swallowed.set()
                         continue
                     sink.write(data)
                     await sink.drain()

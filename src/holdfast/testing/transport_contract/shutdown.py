@@ -141,7 +141,7 @@ class ShutdownContract(TransportTests):
     async def test_unknown_fields_of_a_newer_version_are_ignored(
         self, transport: Transport, queue: str, plant: Plant
     ) -> None:
-        await plant(queue, b'{"ticket": 1, "instance_id": "i", "execution": 4, "colour": "blue"}')
+        await plant(queue, b'{"ticket": 1, "instance_id": "i", "execution": 4, "color": "blue"}')
 
         assert (await next_of(transport, queue)).ticket == Ticket(instance_id="i", execution=4)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,12 @@ class Field:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service("postgres"))])
-async def field(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[str, str]) -> AsyncIterator[Field]:
-    url = f"sqlite:///{tmp_path / 'holdfast.db'}" if request.param == "sqlite" else servers["postgresql"]
+def url(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[str, str]) -> str:
+    return f"sqlite:///{tmp_path / 'holdfast.db'}" if request.param == "sqlite" else servers[request.param]
+
+
+@pytest.fixture
+async def field(url: str, tmp_path: Path) -> AsyncIterator[Field]:
     store = store_from_url(url)
     await store.open()
     activities = [
@@ -184,17 +189,25 @@ async def test_a_frozen_worker_that_wakes_up_late_changes_nothing(field: Field) 
 DEATHS = [
     *(("sqlite", kind) for kind in ("deadly", "outside", "queued_outside", "hungry")),
     *(("postgresql", kind) for kind in ("deadly", "outside", "queued_outside", "hungry_outside")),
+    ("mysql", "queued_outside"),
 ]
+SERVICES = {"postgresql": "postgres", "mysql": "mysql"}
+EFFECT_DEATHS = 5
+"""Processes that an effect ends: its first attempt, three lost attempts, and the last one in isolation."""
+ROW_DEATHS = 7
+"""Processes that a work row ends: before the quarantine begins, the row may end each worker without being counted."""
+
+
+def _on(*item: str) -> Any:
+    """Parameters of which the first is a store."""
+    return pytest.param(*item, marks=[pytest.mark.service(SERVICES[item[0]])] if item[0] in SERVICES else [])
 
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize(
-    ("field", "kind"),
-    [
-        pytest.param(*item, marks=[pytest.mark.service("postgres")] if item[0] == "postgresql" else [])
-        for item in DEATHS
-    ],
-    indirect=["field"],
+    ("url", "kind"),
+    [_on(*item) for item in DEATHS],
+    indirect=["url"],
 )
 async def test_work_that_ends_its_process_is_a_dead_letter_with_an_incident_and_neighbours_live(
     field: Field, kind: str
@@ -217,7 +230,36 @@ async def test_work_that_ends_its_process_is_a_dead_letter_with_an_incident_and_
     assert incident.type == ("EffectLost" if kind.endswith("outside") else "process-died")
     (letter,) = await Operators(field.runtime).dead_letters()
     assert (letter.reason, letter.work.instance_id) == ("process-died", killer)
-    assert sum(worker.lives for worker in workers) <= 3 + 7
+    assert sum(worker.lives for worker in workers) <= 3 + (EFFECT_DEATHS if kind.endswith("outside") else ROW_DEATHS)
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [_on("sqlite", "outside"), *(_on(store, "queued_outside") for store in ("sqlite", "postgresql", "mysql"))],
+    indirect=["url"],
+)
+async def test_of_two_effects_that_end_processes_and_fifty_others_only_the_two_are_buried(
+    field: Field, kind: str
+) -> None:
+    workers = [field.worker(name) for name in ("one", "two", "three")]
+    await asyncio.gather(*(worker.start() for worker in workers))
+    reviving = asyncio.create_task(keep_alive(workers))
+    neighbour = killers.queued_neighbour if kind.startswith("queued") else killers.neighbour
+    try:
+        both = [await field.start(getattr(killers, kind)) for _ in range(2)]
+        others = [await field.start(neighbour, nap=timedelta(milliseconds=20 * number)) for number in range(50)]
+        async with asyncio.timeout(150):
+            results = [await field.runtime.wait_at_rest(name) for name in others]
+            for killer in both:
+                await field.until(partial(_has_incident, field, killer))
+    finally:
+        reviving.cancel()
+        await asyncio.wait([reviving])
+
+    assert {item.status for item in results} == {Status.FINISHED}
+    assert sorted(item.work.instance_id or "" for item in await Operators(field.runtime).dead_letters()) == sorted(both)
+    assert sum(worker.lives for worker in workers) <= 3 + 2 * EFFECT_DEATHS
 
 
 MAIL_DEATHS = [("sqlite", "deadly_mail"), ("sqlite", "hungry_mail"), ("postgresql", "deadly_mail")]
@@ -225,12 +267,9 @@ MAIL_DEATHS = [("sqlite", "deadly_mail"), ("sqlite", "hungry_mail"), ("postgresq
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize(
-    ("field", "kind"),
-    [
-        pytest.param(*item, marks=[pytest.mark.service("postgres")] if item[0] == "postgresql" else [])
-        for item in MAIL_DEATHS
-    ],
-    indirect=["field"],
+    ("url", "kind"),
+    [_on(*item) for item in MAIL_DEATHS],
+    indirect=["url"],
 )
 async def test_a_kept_event_that_ends_its_process_is_a_dead_letter_and_other_events_arrive_in_order(
     field: Field, kind: str

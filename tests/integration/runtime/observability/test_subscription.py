@@ -6,14 +6,16 @@ import asyncio
 import hmac
 import json
 import threading
+import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
-from holdfast import Holdfast, Workflow
+from holdfast import Holdfast, Workflow, activity
 from holdfast.activities import Event, Fault, Sequence
 from holdfast.model.requests import DispatchDefinition, DispatchInstance
 from holdfast.ports import LifecycleEvent
@@ -59,6 +61,64 @@ async def test_an_application_tells_its_own_process() -> None:
         "segment.committed",
         "instance.finished",
     ]
+
+
+async def test_an_application_hears_only_its_own_tenant(store_url: str) -> None:
+    """Two applications in one process, on one store, each with a tenant of its own."""
+    heard: list[tuple[str, str]] = []
+    engine = Holdfast(entry_points=False)
+    store = engine.store(store_url)
+    acme, other = (f"{name}-{uuid.uuid4().hex[:8]}" for name in ("acme", "other"))
+
+    async with (
+        Holdfast(store=store, tenant=acme, workflows=[waiting()], node=acme, entry_points=False) as first,
+        Holdfast(store=store, tenant=other, workflows=[waiting()], node=other, entry_points=False) as second,
+    ):
+        first.on(lambda _, fields: heard.append(("own", fields["tenant"])))
+        first.on(lambda _, fields: heard.append(("named", fields["tenant"])), tenant=other)
+        first.on(lambda _, fields: heard.append(("all", fields["tenant"])), tenant="*")
+        for app in (first, second):
+            started = await app.runtime.dispatcher.dispatch(DispatchDefinition(definition_id="waiting"), wait=SOON)
+            assert started.instance_id is not None
+            await app.runtime.dispatcher.dispatch(DispatchInstance(instance_id=started.instance_id), wait=SOON)
+            await app.runtime.stimuli.event("nobody waits for this", wait=SOON)
+    engine.close()
+
+    assert {tenant for listener, tenant in heard if listener == "own"} == {acme}
+    assert {tenant for listener, tenant in heard if listener == "named"} == {other}
+    assert {tenant for listener, tenant in heard if listener == "all"} >= {acme, other}
+
+
+async def test_the_runner_of_an_application_belongs_to_its_tenant() -> None:
+    heard: list[str] = []
+    with closing(Holdfast(tenant="acme", entry_points=False)) as engine:
+        end = engine.on(lambda _, fields: heard.append(fields["tenant"]))
+        await engine.runner.run(waiting())
+        end()
+
+    assert set(heard) == {"acme"}
+
+
+@activity
+async def endless() -> None:
+    await asyncio.Event().wait()
+
+
+async def test_a_canceled_effect_is_no_fault(store_url: str) -> None:
+    """Cancel logged the warning `effect.faulted` for an effect that did nothing wrong."""
+    heard: asyncio.Queue[tuple[str, Mapping[str, Any]]] = asyncio.Queue()
+    work = Workflow(endless.bind(), id="endless")
+    async with (
+        asyncio.timeout(30),
+        Holdfast(store=store_url, tenant=uuid.uuid4().hex, workflows=[work], entry_points=False) as app,
+    ):
+        app.on(lambda *event: heard.put_nowait(event), "effect.started", "effect.canceled", "effect.faulted")
+        started = await app.runtime.dispatcher.dispatch(DispatchDefinition(definition_id="endless"))
+        assert (await heard.get())[0] == "effect.started"
+        await app.runtime.cancel(str(started.instance_id))
+        name, fields = await heard.get()
+
+    assert (name, fields["cause"]) == ("effect.canceled", "canceled")
 
 
 class Door:

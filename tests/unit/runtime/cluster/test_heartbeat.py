@@ -101,3 +101,31 @@ async def test_a_node_that_could_not_renew_for_long_starts_no_effects(beating: t
     assert runtime.liveness.may_start_effects
     runtime.liveness.renewed_at -= 20.5  # of 30 seconds
     assert not runtime.liveness.may_start_effects
+
+
+class Silent(MemoryStore):
+    """A store that does not answer the first heartbeat."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.beats = 0
+        self.answered = asyncio.Event()
+
+    async def beat(self, owner: Owner, state: NodeState = NodeState.LIVE) -> bool:
+        self.beats += 1
+        if self.beats == 1:
+            await asyncio.Event().wait()
+        self.answered.set()
+        return await super().beat(owner, state)
+
+
+async def test_a_heartbeat_without_an_answer_is_given_up_for_the_next_one() -> None:
+    store = Silent()
+    engine = Holdfast(entry_points=False)
+    runtime = engine.runtime_on(store, node="n")
+    runtime.liveness.time_to_live = timedelta(milliseconds=60)
+
+    async with runtime, asyncio.timeout(WITHIN):
+        await store.answered.wait()
+
+    engine.close()

@@ -17,14 +17,14 @@ def ns(span: timedelta) -> int:
 
 def test_a_cheap_burst_is_followed_by_no_rest() -> None:
     pace = BurstPace()
-    pace.ran(I, ns(FREE))
+    pace.ran(I, ns(FREE), 1)
 
     assert not pace
 
 
 def test_a_rest_is_in_proportion_to_the_cost() -> None:
     pace = BurstPace()
-    pace.ran(I, ns(20 * FREE))
+    pace.ran(I, ns(20 * FREE), 1)
     found = pace.rests(I)
 
     assert found is not None
@@ -34,8 +34,8 @@ def test_a_rest_is_in_proportion_to_the_cost() -> None:
 
 def test_a_cheap_burst_ends_the_rest() -> None:
     pace = BurstPace()
-    pace.ran(I, ns(20 * FREE))
-    pace.ran(I, 0)
+    pace.ran(I, ns(20 * FREE), 1)
+    pace.ran(I, 0, 1)
 
     assert pace.rests(I) is None
 
@@ -45,4 +45,19 @@ def test_a_rest_is_over_after_its_time() -> None:
     pace[I] = Rest(until=monotonic(), jobs=1)
 
     assert pace.rests(I) is None
+    assert not pace
+
+
+def test_instances_that_never_return_are_forgotten_when_all_rests_are_over() -> None:
+    pace = BurstPace()
+    pace[InstanceKey("", "ended")] = Rest(until=monotonic(), jobs=1)
+
+    assert pace.rests(I) is None
+    assert not pace
+
+
+def test_a_burst_with_enough_jobs_is_followed_by_no_rest() -> None:
+    pace = BurstPace()
+    pace.ran(I, ns(20 * FREE), 20 * FREE // COST_PER_JOB)
+
     assert not pace

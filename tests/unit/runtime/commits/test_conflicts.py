@@ -172,4 +172,4 @@ async def test_a_conflict_is_reported_to_telemetry() -> None:
     finally:
         end()
 
-    assert told == [{"instance_id": "i", "reason": "version"}]
+    assert told == [{"tenant": "", "instance_id": "i", "reason": "version"}]

@@ -17,7 +17,7 @@ from holdfast.model.requests import (
     DispatchStimulus,
     DispatchTrigger,
 )
-from holdfast.runtime.dispatchers import Prioritised, RateLimited, Routed
+from holdfast.runtime.dispatchers import Prioritized, RateLimited, Routed
 from holdfast.runtime.dispatchers.decorators import target_of
 
 
@@ -36,7 +36,7 @@ def start(name: str = "order", **more: Any) -> DispatchDefinition:
 
 async def test_a_priority_is_given_to_those_that_have_none() -> None:
     inner = Recorder()
-    dispatcher = Prioritised(inner, lambda request: 5 if target_of(request) == "order" else 0)
+    dispatcher = Prioritized(inner, lambda request: 5 if target_of(request) == "order" else 0)
 
     for request in (start(), start(priority=1), start("other")):
         await dispatcher.dispatch(request)

@@ -31,8 +31,8 @@ async def test_each_request_has_two_events(dispatcher: AnnouncedDispatcher) -> N
         await dispatcher.dispatch(REQUEST)
 
     assert emitted == [
-        ("request.dispatching", {"request": "definition", "target": "waits"}),
-        ("request.dispatched", {"request": "definition", "target": "waits", "instance_ids": ("order",)}),
+        ("request.dispatching", {"tenant": "", "request": "definition", "target": "waits"}),
+        ("request.dispatched", {"tenant": "", "request": "definition", "target": "waits", "instance_ids": ("order",)}),
     ]
 
 

@@ -75,3 +75,11 @@ async def test_an_effect_of_a_deleted_instance_has_no_receipt_and_no_error(memor
     await receipts_of(memory).write(row, died="dead", by="n")
 
     assert await written(memory) == []
+
+
+async def test_two_receipts_of_one_attempt_count_once(memory: MemoryNode) -> None:
+    row, receipts = replace(await recorded(memory), attempt=2), receipts_of(memory)
+    for died in ("dead", ""):
+        await receipts.write(row, died=died, by=ITS_QUEUE)
+
+    assert await receipts.begun_since(replace(row, attempt=3), 1) == (1, False)

@@ -29,9 +29,9 @@ async def test_each_status_has_its_event(runner: Runner, root: Any, name: str, m
     emitted: list[tuple[str, dict[str, Any]]] = []
 
     with telemetry.on(lambda event, fields: emitted.append((event, dict(fields)))):
-        emit_status(live, names_of(live))
+        emit_status(live, names_of("acme", live))
 
     assert [event for event, _ in emitted] == [name]
     fields = emitted[0][1]
-    assert (fields["instance_id"], fields["definition_id"]) == (live.id, "w")
+    assert (fields["tenant"], fields["instance_id"], fields["definition_id"]) == ("acme", live.id, "w")
     assert all(fields[key] >= value for key, value in more.items())

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import pytest
 
+from holdfast import activity
 from holdfast.errors import CodeMissing, InvalidDefinition
 from holdfast.model.problem import Problem
 from holdfast.runtime.plans import missing_plans
@@ -54,6 +58,24 @@ def test_a_module_that_is_imported_but_not_registered_is_asked_for() -> None:
     found = code_missing({"id": "order", "metadata": {"module": "json"}}, "c1", InvalidDefinition([missing]))
 
     assert "--activities json" in found.remedy
+
+
+def test_an_activity_with_another_type_name_is_not_the_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The remedy asked for a module that was loaded: the renamed activity was in it under its old variable."""
+
+    @activity(name="bill")
+    async def charge() -> None: ...
+
+    module = ModuleType("shop_with_bill")
+    monkeypatch.setattr(module, "charge", charge, raising=False)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+
+    found = code_missing(
+        {"id": "order", "metadata": {"module": module.__name__}}, "c1", InvalidDefinition([problem("charge")])
+    )
+
+    assert "--activities" not in found.remedy
+    assert "aliases" in found.remedy
 
 
 def test_changed_inputs_have_their_own_remedy() -> None:

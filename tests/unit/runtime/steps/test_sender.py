@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast import Workflow, activity
 from holdfast.errors import DelayUnsupported, TransportError
@@ -13,7 +14,7 @@ from holdfast.model.work import EffectRow
 from holdfast.runtime.commits.placement import RESEND_AFTER, STEP_QUEUE, Placement
 from holdfast.runtime.service import BackgroundTasks
 from holdfast.runtime.steps import sender as sender_module
-from holdfast.runtime.steps.sender import StepSender
+from holdfast.runtime.steps.sender import TICKET_PAUSE, StepSender
 from tests.support.memory_node import MemoryNode
 
 
@@ -143,3 +144,42 @@ async def test_a_step_of_a_deleted_instance_is_not_sent(memory: MemoryNode) -> N
     await Bench(memory, broker).resend(gone)
 
     assert broker.sent == []
+
+
+async def test_the_ticket_of_a_returned_attempt_is_sent_again_soon(memory: MemoryNode, now: list[float]) -> None:
+    row = replace(await recorded(memory), attempt=2)
+    bench = Bench(memory, None)
+    asked = [
+        bench.sender.may_lack_ticket(row, row.created)
+    ]  # The node that returned it may be about to write the ticket.
+    now[0] += TICKET_PAUSE.total_seconds()
+    asked.append(bench.sender.may_lack_ticket(row, row.created))
+
+    await bench.resend(row)
+    asked.append(bench.sender.may_lack_ticket(row, row.created))
+    now[0] += RESEND_AFTER.total_seconds()
+    asked.append(bench.sender.may_lack_ticket(row, row.created))
+
+    assert asked == [False, True, False, True]
+    assert "order.s2.2" in await step_rows(memory)
+
+
+@pytest.mark.parametrize(("attempt", "broker"), [(1, None), (2, FakeBroker())], ids=["first attempt", "broker"])
+async def test_other_tickets_count_as_lost_after_a_while(
+    memory: MemoryNode, now: list[float], attempt: int, broker: FakeBroker | None
+) -> None:
+    row = replace(await recorded(memory), attempt=attempt)
+    sender = Bench(memory, broker).sender
+
+    assert not sender.may_lack_ticket(row, row.created)
+    now[0] += TICKET_PAUSE.total_seconds()
+    assert not sender.may_lack_ticket(row, row.created)
+    assert sender.may_lack_ticket(row, row.created + RESEND_AFTER)
+
+
+async def test_a_step_that_is_given_back_has_a_ticket_of_its_own(memory: MemoryNode) -> None:
+    row = await recorded(memory)
+
+    await Bench(memory, None).sender.give_back(row, "x")
+
+    assert sorted(await step_rows(memory)) == ["order.s2.1", "order.s2.1.x"]

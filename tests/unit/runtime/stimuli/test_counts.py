@@ -14,7 +14,7 @@ FOUND = Stimulus(id="s1", type="Event", event_name="go")
 def test_outcomes_are_counted() -> None:
     counts = StimulusCounts()
     for outcome in ("delivered", "kept", "delivered"):
-        counts.add(outcome, FOUND)
+        counts.add("acme", outcome, FOUND)
 
     assert dict(counts.by_outcome) == {"delivered": 2, "kept": 1}
 
@@ -23,6 +23,7 @@ def test_each_outcome_is_an_event() -> None:
     emitted: list[tuple[str, dict[str, Any]]] = []
 
     with telemetry.on(lambda name, fields: emitted.append((name, dict(fields))), "stimulus.settled"):
-        StimulusCounts().add("expired", FOUND)
+        StimulusCounts().add("acme", "expired", FOUND)
 
-    assert emitted == [("stimulus.settled", {"stimulus_id": "s1", "type": "Event", "name": "go", "outcome": "expired"})]
+    fields = {"tenant": "acme", "stimulus_id": "s1", "type": "Event", "name": "go", "outcome": "expired"}
+    assert emitted == [("stimulus.settled", fields)]

@@ -1,6 +1,6 @@
 """Changes of other processes by polling: MySQL has no LISTEN, so one task polls the number of commits.
 
-One counter that every commit increments would serialise all commits of a cluster. So each connection increments its own row
+One counter that every commit increments would serialize all commits of a cluster. So each connection increments its own row
 of `hf_change`, and the sum of all rows is polled. The task polls only while a component waits for changes: every 50 ms after a
 change, and up to once per second when nothing changes. Commits of this process are published at once, without a poll.
 """

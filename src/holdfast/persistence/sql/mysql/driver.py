@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from functools import partial
@@ -39,7 +39,8 @@ C = TypeVar("C")
 
 CommitScript = Callable[[Sequence[Commit]], Script[list[CommitOutcome]]]
 
-READERS, WRITERS, CLAIMS = 4, 4, 16
+POOLS = {"readers": 4, "writers": 4, "claims": 16}
+"""Largest number of connections per purpose, by default. A connection is opened when it is first needed."""
 
 _IMMEDIATE_RETRIES = {DEADLOCK: 10, DUPLICATE: 2}
 """Immediate retries by error code: for the victim of a deadlock, and for a row that was inserted between read and write."""
@@ -49,12 +50,18 @@ class MysqlDriver:
     """Usable between `open` and `close`, in the process and event loop that opened it."""
 
     def __init__(
-        self, address: MysqlAddress, script: CommitScript, transient: TransientErrors, policy: RetryPolicy
+        self,
+        address: MysqlAddress,
+        script: CommitScript,
+        transient: TransientErrors,
+        policy: RetryPolicy,
+        pools: Mapping[str, int],
     ) -> None:
         self.address = address
         self._script = script
         self._transient = transient
         self._policy = policy
+        self._pools = pools
         self._process: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._active_calls = 0
@@ -63,9 +70,9 @@ class MysqlDriver:
     def _prepare(self) -> None:
         """Create the objects that belong to one event loop, from `open` to `close`."""
         self._idle = asyncio.Event()
-        self._readers = Pool(self.address, ConnectionUse.READ, READERS)
-        self._writers = Pool(self.address, ConnectionUse.WRITE, WRITERS)
-        self.claims = Pool(self.address, ConnectionUse.WRITE, CLAIMS)
+        self._readers = Pool(self.address, ConnectionUse.READ, self._pools["readers"])
+        self._writers = Pool(self.address, ConnectionUse.WRITE, self._pools["writers"])
+        self.claims = Pool(self.address, ConnectionUse.WRITE, self._pools["claims"])
         self._group_commit = GroupCommit(self._commit_group, SAME_VERSIONS, inline=False)
         self.changes = ChangePoll(self._count)
 

@@ -2,7 +2,7 @@
 
 CREATE and ALTER commit implicitly in MySQL, so a migration cannot be rolled back. Instead each statement is counted as a
 step once it is done, and a migration continues after the last counted step when it crashed. The one statement that may be
-done but not counted is recognised by the server's "already exists" error.
+done but not counted is recognized by the server's "already exists" error.
 """
 
 from __future__ import annotations

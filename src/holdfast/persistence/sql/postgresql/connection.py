@@ -174,7 +174,7 @@ def is_refused_guard(error: BaseException) -> bool:
 
 
 class PostgresTransient:
-    """Deadlock, serialisation failure, lost connection, restart, failover."""
+    """Deadlock, serialization failure, lost connection, restart, failover."""
 
     def is_transient(self, error: BaseException) -> bool:
         if isinstance(error, _TRANSIENT) or DEFAULT_TRANSIENT.is_transient(error):

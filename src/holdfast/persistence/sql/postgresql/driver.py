@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any, TypeVar
@@ -45,29 +45,33 @@ from holdfast.ports import Codec, TransientErrors
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
-LOOKUPS = 2
-CLAIMS = 8
-ORDINARIES = 4
-"""Largest number of connections per purpose. A connection is opened when it is first needed."""
+POOLS = {"ordinary": 4, "lookups": 2, "lanes": 2, "claims": 8}
+"""Largest number of connections per purpose, by default. A connection is opened when it is first needed."""
+SINGLE_CONNECTIONS = 2
+"""The connections of the listener and of the projector."""
 
 
 class PostgresDriver:
-    def __init__(self, url: str, codec: Codec, transient: TransientErrors, policy: RetryPolicy, lanes: int) -> None:
+    def __init__(
+        self, url: str, codec: Codec, transient: TransientErrors, policy: RetryPolicy, pools: Mapping[str, int]
+    ) -> None:
         self._url = url
         self._transient = transient
         self._policy = policy
         self.process = os.getpid()
-        self._ordinary = Pool(lambda: connect(url, ORDINARY), ORDINARIES)
-        self._lookup_pool = Pool(lambda: connect(url, LANE), LOOKUPS)
-        self.lookups = Lookups(self.fetch, codec, LOOKUPS)
+        self._ordinary = Pool(lambda: connect(url, ORDINARY), pools["ordinary"])
+        self._lookup_pool = Pool(lambda: connect(url, LANE), pools["lookups"])
+        self.lookups = Lookups(self.fetch, codec, pools["lookups"])
         self.enqueuing: QueryBatcher[Row, bool] = QueryBatcher(self._enqueue, 1)
         self.inbox_writes = InboxWrites(self.insert)
-        self.mail_checks: QueryBatcher[tuple[str, int], bool] = QueryBatcher(partial(addressed, self.fetch), LOOKUPS)
-        self._lane_pool = Pool(lambda: connect(url, LANE), lanes)
-        self._claim_pool = Pool(lambda: connect(url, LANE), CLAIMS)
+        self.mail_checks: QueryBatcher[tuple[str, int], bool] = QueryBatcher(
+            partial(addressed, self.fetch), pools["lookups"]
+        )
+        self._lane_pool = Pool(lambda: connect(url, LANE), pools["lanes"])
+        self._claim_pool = Pool(lambda: connect(url, LANE), pools["claims"])
         fallback = FallbackCommitter(self._ordinary, self._lookup_pool, codec, url)
         self.committer = Committer(self._lane_pool, fallback, codec, url, transient, policy)
-        self._group_commit = GroupCommit(self.committer.commit, DISJOINT_INSTANCES, lanes=lanes, inline=True)
+        self._group_commit = GroupCommit(self.committer.commit, DISJOINT_INSTANCES, lanes=pools["lanes"], inline=True)
         self._claims = Claims(self._claim_pool, codec, self._retried)
         self.listener = Listener(lambda: connect(url, LISTENER))
         self._listing_pool = Pool(lambda: connect(url, LANE), 1)
@@ -116,7 +120,8 @@ class PostgresDriver:
     def committed(self, batch: Sequence[Commit]) -> None:
         """Tell the listener and the projector of committed instances."""
         self.listener.changed(of_commits(batch))
-        self.projector.mark()
+        if any(commit.instance is not None for commit in batch):
+            self.projector.mark()
 
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         try:
@@ -171,7 +176,6 @@ class PostgresDriver:
 
         result = await self._retried(attempt)
         self.listener.changed(change)
-        self.projector.mark()
         return result
 
     async def fetch(self, sql: str, *values: Any) -> Rows:

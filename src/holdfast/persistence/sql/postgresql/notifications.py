@@ -1,7 +1,8 @@
 """Changes between nodes: NOTIFY as a hint (rule M9).
 
-A notification is sent after the commit, never inside it: there it would serialise the commits of the whole cluster, one fsync
-each. It is sent on the listener's own connection, at most once per 5 ms, with the topics of all commits in between.
+A notification is sent after the commit, never inside it: there it would serialize the commits of the whole cluster, one fsync
+each. It is sent on the listener's own connection, at most once per 5 ms, with the topics of all commits in between. The keeper
+and the sender share this connection, one after the other: the driver refuses a statement while another one runs.
 
 A change without a topic is sent only while another node waits for any change. Each listener holds a shared advisory lock that
 all nodes can see, and a second one while it waits for any change. A node checks these locks at most once per second, and only
@@ -12,14 +13,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from time import monotonic
 
 from holdfast.model.changes import UNKNOWN, Change
 from holdfast.persistence.change_hub import ChangeHub, OnChange
-from holdfast.persistence.sql.postgresql.connection import STORE_ERRORS, Connection
+from holdfast.persistence.sql.postgresql.connection import STORE_ERRORS, Connection, breaks_connection
 from holdfast.persistence.sql.postgresql.pool import end
 
 CHANNEL = "holdfast"
@@ -47,7 +48,8 @@ class Listener:
     def __init__(self, connect: Callable[[], Awaitable[Connection]]) -> None:
         self._connect = connect
         self._connection: Connection | None = None
-        self._connecting = asyncio.Lock()
+        self._turn = asyncio.Lock()
+        """Held by the task that uses the connection."""
         self._hub = ChangeHub()
         self._topics: set[str] | None = set()
         """Topics to send; None: anything."""
@@ -117,7 +119,8 @@ class Listener:
         """Stay connected while components of this process wait for changes."""
         while self._hub.is_used or monotonic() - self._waited < _LINGER:
             try:
-                await self._adjust(await self._open())
+                async with self._exclusive() as connection:
+                    await self._adjust(connection)
             except STORE_ERRORS as error:
                 _log.warning("cannot listen for changes of other nodes, polling continues: %s", error)
                 await asyncio.sleep(_RECONNECT_INTERVAL)
@@ -139,20 +142,32 @@ class Listener:
             await connection.execute(f"select pg_advisory_unlock_shared({_ANYTHING_LOCK})")
             self._holds_anything = False
 
-    async def _open(self) -> Connection:
-        async with self._connecting:
-            if self._connection is None or self._connection.is_closed():
-                connection = await self._connect()
-                try:
-                    await connection.add_listener(CHANNEL, self._on_notification)
-                    await connection.execute(f"select pg_advisory_lock_shared({_LISTENER_LOCK})")
-                except BaseException:
+    @asynccontextmanager
+    async def _exclusive(self) -> AsyncIterator[Connection]:
+        """The connection, for one task at a time. A connection in an unknown state is closed: after a timeout or a
+        cancellation, its last statement may still run."""
+        async with self._turn:
+            connection = await self._open()
+            try:
+                yield connection
+            except BaseException as error:
+                if breaks_connection(error):
                     connection.terminate()
-                    raise
-                connection.add_termination_listener(self._on_disconnected)
-                self._connection, self._holds_anything = connection, False
-                self._hub.publish(UNKNOWN)  # A change before the subscription was not notified.
-            return self._connection
+                raise
+
+    async def _open(self) -> Connection:
+        if self._connection is None or self._connection.is_closed():
+            connection = await self._connect()
+            try:
+                await connection.add_listener(CHANNEL, self._on_notification)
+                await connection.execute(f"select pg_advisory_lock_shared({_LISTENER_LOCK})")
+            except BaseException:
+                connection.terminate()
+                raise
+            connection.add_termination_listener(self._on_disconnected)
+            self._connection, self._holds_anything = connection, False
+            self._hub.publish(UNKNOWN)  # A change before the subscription was not notified.
+        return self._connection
 
     # -- notifications -------------------------------------------------------------------------------------------------
 
@@ -177,10 +192,10 @@ class Listener:
             while self._pending:
                 topics, self._topics, self._pending = self._topics, set(), False
                 try:
-                    connection = await self._open()
-                    await self._check(connection)
-                    if self._others_want_all or (self._others and topics != set()):
-                        await connection.execute("select pg_notify($1, $2)", CHANNEL, _payload(topics))
+                    async with self._exclusive() as connection:
+                        await self._check(connection)
+                        if self._others_want_all or (self._others and topics != set()):
+                            await connection.execute("select pg_notify($1, $2)", CHANNEL, _payload(topics))
                 except STORE_ERRORS as error:
                     _log.warning("cannot notify other nodes of a change, they will poll: %s", error)
                 await asyncio.sleep(_NOTIFY_INTERVAL)

@@ -1,6 +1,6 @@
 """Pool of connections of one kind, opened on demand up to a limit.
 
-A connection that is broken or inside a transaction is closed instead of reused. Opening a connection is never cancelled: the
+A connection that is broken or inside a transaction is closed instead of reused. Opening a connection is never canceled: the
 driver would log an error for an interrupted handshake.
 """
 
@@ -93,7 +93,7 @@ class Checkout:
 
 
 def _close_unused(opened: asyncio.Future[Connection]) -> None:
-    """Close a connection whose caller was cancelled."""
+    """Close a connection whose caller was canceled."""
     if not opened.cancelled() and opened.exception() is None:
         opened.result().terminate()
 

@@ -1,4 +1,4 @@
-"""PostgreSQL store: the shared parts of SQL stores, some of them specialised, on the PostgreSQL driver."""
+"""PostgreSQL store: the shared parts of SQL stores, some of them specialized, on the PostgreSQL driver."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from holdfast.model.changes import NO_TOPIC, Change, of_rows
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.listing import HourCount, InstanceFilter, InstancePage, InstanceQuery
 from holdfast.model.stored import InstanceKey
-from holdfast.model.upkeep import MigrationReport, RetentionRule, StoreStats
+from holdfast.model.upkeep import InstanceExport, MigrationReport, RetentionRule, StoreStats
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.retry import DEFAULT_POLICY, RetryPolicy, TransientTypes
+from holdfast.persistence.sql.connection_shares import connection_shares
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.effects import SqlEffects
 from holdfast.persistence.sql.postgresql.claim import UNTIL_DUE, LockedClaim
 from holdfast.persistence.sql.postgresql.connection import Connection, PostgresTransient
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
-from holdfast.persistence.sql.postgresql.driver import PostgresDriver
+from holdfast.persistence.sql.postgresql.driver import POOLS, SINGLE_CONNECTIONS, PostgresDriver
 from holdfast.persistence.sql.postgresql.inbox_lookup import InboxWrites, PostgresInbox
 from holdfast.persistence.sql.postgresql.pulse import PostgresPulse
 from holdfast.persistence.sql.postgresql.query_batch import QueryBatcher
@@ -62,14 +63,15 @@ class PostgresStore(
         now: Callable[[], datetime] = system_now,
         retry: RetryPolicy = DEFAULT_POLICY,
         transient: TransientErrors | None = None,
-        lanes: int = 2,
+        connections: int | None = None,
     ) -> None:
+        """`connections` is the largest number of connections, without the one of the heartbeat."""
         super().__init__(POSTGRESQL, codec or PayloadCodec(), now)
         own = PostgresTransient()
         self.transient: TransientErrors = own if transient is None else TransientTypes(others=(own, transient))
         self._url = url
         self._retry = retry
-        self._lane_count = lanes
+        self._pools = connection_shares(connections, POOLS, single=SINGLE_CONNECTIONS, store="PostgreSQL")
         self._open_driver: PostgresDriver | None = None
 
     async def open(self, *, migrate: bool = True) -> None:
@@ -144,6 +146,15 @@ class PostgresStore(
         await self._driver.projector.catch_up()
         return await super().find_expired(tenant, rule, limit)
 
+    async def delete_instances(self, tenant: str, ids: Sequence[str]) -> int:
+        deleted = await super().delete_instances(tenant, ids)
+        self._driver.projector.mark()
+        return deleted
+
+    async def import_instance(self, export: InstanceExport) -> None:
+        await super().import_instance(export)
+        self._driver.projector.mark()
+
     async def stats(self, tenant: str | None = None, *, at_most: int | None = None) -> StoreStats:
         await self._driver.projector.catch_up()
         return await super().stats(tenant, at_most=at_most)
@@ -166,7 +177,7 @@ class PostgresStore(
         return driver
 
     def _new_driver(self) -> PostgresDriver:
-        return PostgresDriver(self._url, self._codec, self.transient, self._retry, self._lane_count)
+        return PostgresDriver(self._url, self._codec, self.transient, self._retry, self._pools)
 
     async def _read(self, script: Script[T]) -> T:
         return await self._driver.read(script)

@@ -27,7 +27,10 @@ from holdfast.persistence.store_state import forked, not_open
 
 T = TypeVar("T")
 
-READERS = 2
+POOLS = {"readers": 2}
+"""Reader threads with a connection each, by default."""
+SINGLE_CONNECTIONS = 2
+"""The connections of the writer and of the listener."""
 _READS_MAX = 64
 _WRITES_MAX = 512
 _WRITER_CACHE_KIB = 16 * 1024
@@ -36,10 +39,11 @@ _WRITER_CACHE_KIB = 16 * 1024
 class SqliteDriver:
     """Usable between `open` and `close`, in the process that opened it."""
 
-    def __init__(self, path: Path, script: CommitScript, now: Callable[[], datetime]) -> None:
+    def __init__(self, path: Path, script: CommitScript, now: Callable[[], datetime], readers: int) -> None:
         self._path = path
         self._script = script
         self._now = now
+        self._reader_count = readers
         self._process: int | None = None
         self._writer: WorkerThread[WriteJob] | None = None
         self._readers: list[WorkerThread[ReadJob]] = []
@@ -67,7 +71,7 @@ class SqliteDriver:
         self._other_processes = OtherProcesses(connection, self._now)
         writer = Writer(connection, self._path, self._script, self._other_processes.any, self._committed)
         self._writer = WorkerThread("holdfast-writer", writer.work, writer.close, _WRITES_MAX)
-        for number in range(READERS):
+        for number in range(self._reader_count):
             reader = Reader(connect(self._path), self._path)
             self._readers.append(WorkerThread(f"holdfast-reader-{number}", reader.work, reader.close, _READS_MAX))
         self._listener = connect(self._path)

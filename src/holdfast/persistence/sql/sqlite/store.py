@@ -12,12 +12,14 @@ from typing import TypeVar
 from holdfast.model.changes import NO_TOPIC, Change
 from holdfast.model.cluster import Registration
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
+from holdfast.model.listing import HOURS_KEPT
 from holdfast.model.upkeep import MigrationReport
 from holdfast.model.work import WorkRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.retry import DEFAULT_POLICY, DEFAULT_TRANSIENT, RetryPolicy, TransientTypes, retrying
 from holdfast.persistence.sql.commits import commit_script
+from holdfast.persistence.sql.connection_shares import connection_shares
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.effects import SqlEffects
@@ -27,9 +29,10 @@ from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.pulse import SqlPulse
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
-from holdfast.persistence.sql.script import Script
+from holdfast.persistence.sql.script import Script, execute
+from holdfast.persistence.sql.search import HOUR
 from holdfast.persistence.sql.sqlite.claim import OptimisticClaim
-from holdfast.persistence.sql.sqlite.driver import SqliteDriver
+from holdfast.persistence.sql.sqlite.driver import POOLS, SINGLE_CONNECTIONS, SqliteDriver
 from holdfast.persistence.sql.store_base import system_now
 from holdfast.persistence.sql.tallied_search import TalliedSearch
 from holdfast.persistence.sql.tallied_upkeep import TalliedUpkeep
@@ -45,6 +48,9 @@ SQLITE = Dialect(
     by_name=" indexed by hf_instance_name",
     by_id=" indexed by sqlite_autoindex_hf_instance_1",
 )
+
+
+_PRUNE_TALLIES = "delete from hf_tally where tenant = ? and (value = 0 or (hour >= 0 and hour < ?))"
 
 
 class SqliteStore(
@@ -70,7 +76,9 @@ class SqliteStore(
         now: Callable[[], datetime] = system_now,
         retry: RetryPolicy = DEFAULT_POLICY,
         transient: TransientErrors | None = None,
+        connections: int | None = None,
     ) -> None:
+        """`connections` is the number of connections to the file, without those of the heartbeat."""
         super().__init__(SQLITE, codec or PayloadCodec(), now)
         self.transient: TransientErrors = (
             DEFAULT_TRANSIENT if transient is None else TransientTypes(others=(DEFAULT_TRANSIENT, transient))
@@ -78,7 +86,10 @@ class SqliteStore(
         self._retry = retry
         self._claimed: set[tuple[str, str]] = set()
         self._claiming = asyncio.Lock()
-        self._driver = SqliteDriver(path, lambda batch: commit_script(batch, SQLITE, self._codec), now)
+        pools = connection_shares(connections, POOLS, single=SINGLE_CONNECTIONS, store="SQLite")
+        self._driver = SqliteDriver(
+            path, lambda batch: commit_script(batch, SQLITE, self._codec), now, pools["readers"]
+        )
 
     async def open(self, *, migrate: bool = True) -> None:
         await asyncio.to_thread(self._driver.open, migrating=migrate)
@@ -96,6 +107,11 @@ class SqliteStore(
             return []
         faultpoints.reached("commit.begin")
         return await retrying(lambda: self._driver.commit(batch), transient=self.transient, policy=self._retry)
+
+    def _delete_rows(self, tenant: str, ids: Sequence[str], now: int) -> Script[None]:
+        """Retention also deletes counters that are zero, and hours that are no longer shown."""
+        yield from super()._delete_rows(tenant, ids, now)
+        yield execute(_PRUNE_TALLIES, tenant, now // HOUR - round(HOURS_KEPT.total_seconds()) // 3600)
 
     @asynccontextmanager
     async def claim(

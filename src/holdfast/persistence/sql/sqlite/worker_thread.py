@@ -24,7 +24,7 @@ class Job(Generic[T]):
         self.error: BaseException | None = None
 
     def settle(self) -> None:
-        """Resolve the future, unless the caller was cancelled. Runs in the caller's event loop."""
+        """Resolve the future, unless the caller was canceled. Runs in the caller's event loop."""
         if self.future.done():
             return
         if self.error is not None:

@@ -9,7 +9,7 @@ from holdfast.errors import CodeMissing, InstanceNotFound, StateUnreadable
 from holdfast.execution import delivery
 from holdfast.execution.effect_failure import failure
 from holdfast.execution.live import LiveInstance
-from holdfast.execution.record import EffectFailure, Record
+from holdfast.execution.record import EffectFailure, EffectResult
 from holdfast.model.commit import Conflict, ConflictReason
 from holdfast.model.instance import LOST, Incident, JournalEvent
 from holdfast.model.stored import InstanceKey
@@ -35,7 +35,7 @@ class EffectJob(Job):
 
     __slots__ = ("gave_up", "late", "ref", "result")
 
-    def __init__(self, key: InstanceKey, ref: EffectRef, result: Record | EffectFailure, **more: Any) -> None:
+    def __init__(self, key: InstanceKey, ref: EffectRef, result: EffectResult, **more: Any) -> None:
         Job.__init__(self, key, False, **more)
         self.ref = ref
         self.result = result
