@@ -72,7 +72,7 @@ class Abuse:
         ]
         dear = [self.alias_bomb, self.broken_zip, self.deep_file]
         for number in range(count):
-            make = self._random.choice(dear if number % 50 == 0 else kinds)
+            make = self._random.choice(dear if number % 200 == 0 else kinds)
             data, expected = make()
             yield Hostile(make.__name__, data, frozenset(expected))
 
