@@ -28,10 +28,15 @@ class StoredDirectory:
         if not await users.count():
             return True  # Sign-in is off, or accounts are managed elsewhere.
         keys = RecordTable(store, tenant, "api-key", ApiKey, self._now)
-        named = [user for user in await users.all() if principal in (user.id, user.name)]
+        accounts = {user.id: user for user in await users.all()}
+        named = [user for user in accounts.values() if principal in (user.id, user.name)]
         valid = [key for key in await keys.all() if principal in (key.id, key.name)]
         if not named and not valid:
             return principal == LOCAL.name  # A server without sign-in, or a command on the store.
+        owners = {key.owner for key in valid if key.owner}  # A key has no more permissions than its owner.
+        if not owners <= accounts.keys():
+            return False
+        named += [accounts[owner] for owner in owners]
         if not all(user.active for user in named) or not all(self._is_valid(key) for key in valid):
             return False
         roles, wanted = Roles(store, tenant, self._now), frozenset(permissions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.identity.api_keys import ApiKey
 from holdfast.identity.directory import StoredDirectory
@@ -62,6 +63,14 @@ async def test_an_account_needs_the_permissions(store: Store, principal: str, al
     )
 
     assert await StoredDirectory(now).may(store, "", principal, WANTED) is allowed
+
+
+@pytest.mark.parametrize(("owner", "allowed"), [("olga", True), ("dora", False), ("off", False), ("removed", False)])
+async def test_a_key_needs_the_permissions_of_its_owner_too(store: Store, owner: str, allowed: bool) -> None:
+    await add(store, user("Olga", "operator"), user("Dora", "designer"), user("Off", "operator", active=False))
+    await add(store, replace(key("deploy", "operator"), owner=owner))
+
+    assert await StoredDirectory(now).may(store, "", "deploy", WANTED) is allowed
 
 
 async def test_all_accounts_of_one_name_need_the_permissions(store: Store) -> None:
