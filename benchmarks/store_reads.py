@@ -18,7 +18,7 @@ from benchmarks.store_databases import KINDS, SQLITE, Database, Processor, conne
 from holdfast import Holdfast
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
 from holdfast.model.upkeep import RetentionRule
-from holdfast.persistence.sql.postgresql.instance_list import project
+from holdfast.persistence.sql.postgresql.list_projection import project
 from holdfast.server.backend import Backend
 from holdfast.server.views import statistics
 
@@ -73,13 +73,12 @@ async def fill(place: Database, count: int, now: int) -> None:
     )
     await connection.execute(f"insert into hf_instance ({_COLUMNS}) {rows}", timeout=300)
     await connection.execute(
-        """insert into hf_unlisted (is_new, tenants, ids, createds)
-        select true, array_agg(tenant), array_agg(id), array_agg(created) from (
-            select tenant, id, created, row_number() over (order by id) / 1000 as part from hf_instance) i group by part""",
+        """insert into hf_unlisted (shard, is_new, tenants, ids, createds)
+        select hf_shard(id), true, array_agg(tenant), array_agg(id), array_agg(created) from (
+            select tenant, id, created, row_number() over (order by id) / 1000 as part from hf_instance) i group by part, 1""",
         timeout=300,
     )
-    while await project(connection):
-        pass
+    await project(connection, wait=True)
     await connection.execute("analyze")
     await connection.close()
 

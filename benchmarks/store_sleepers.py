@@ -24,7 +24,7 @@ from holdfast.model.stored import BookmarkRow, InstanceRow, JournalSegment, corr
 from holdfast.persistence.codec import codec_of_keys
 from holdfast.persistence.sql.first_segment import NEW_COLUMNS, first_of
 from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE
-from holdfast.persistence.sql.postgresql.instance_list import project
+from holdfast.persistence.sql.postgresql.list_projection import project
 from holdfast.persistence.sql.sqlite.connection import connect
 
 ACTIVITIES = 6
@@ -33,10 +33,10 @@ CHUNK = 10_000
 
 _CODEC = codec_of_keys("")
 
-_UNLISTED = """insert into hf_unlisted (is_new, tenants, ids, createds)
-    select true, array_agg(tenant), array_agg(id), array_agg(created) from (
+_UNLISTED = """insert into hf_unlisted (shard, is_new, tenants, ids, createds)
+    select hf_shard(id), true, array_agg(tenant), array_agg(id), array_agg(created) from (
         select tenant, id, created, row_number() over (order by id) / 1000 as part from hf_instance where id > 'SLEEP00000000'
-    ) i group by part"""
+    ) i group by part, 1"""
 """Rows for the projector, as commits leave them but in larger batches. The runtime wrote the first one."""
 
 Rows = dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]
@@ -169,8 +169,7 @@ async def _copy_in(place: Database, chunks: Iterator[Rows]) -> None:
                 for table, (columns, records) in rows.items():
                     await connection.copy_records_to_table(table, records=records, columns=columns)
         await connection.execute(_UNLISTED)
-        while await project(connection):
-            pass
+        await project(connection, wait=True)
         await connection.execute("vacuum analyze")
     finally:
         await connection.close()

@@ -29,6 +29,7 @@ from tests.chaos.matrix import matrix_row
 from tests.chaos.order import order_row
 from tests.chaos.served import server_row
 from tests.chaos.stores import LONG, store_row
+from tests.chaos.wide import wide_row
 from tests.support.services.availability import ServiceMissing, is_required
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "chaos.json"
@@ -48,6 +49,7 @@ PARTS: dict[str, Part] = {
     "cancels": partial(cancels_row, 600, 60),
     "matrix": matrix_row,
     "order": order_row,
+    "wide": wide_row,
 }
 SERVICES = {
     "postgresql": "postgres",

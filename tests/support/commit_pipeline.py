@@ -69,9 +69,9 @@ class RecordingStore(MemoryStore):
         self.batches.append(batch)
         return await super().commit(batch)
 
-    async def load(self, keys: Sequence[InstanceKey]) -> Any:
+    async def load(self, keys: Sequence[InstanceKey], addresses: Sequence[int] = ()) -> Any:
         self.loads.append(keys)
-        return await super().load(keys)
+        return await super().load(keys, addresses)
 
     @property
     def tables(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ class Statements:
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.connections = 0
+        self.added = asyncio.Event()
+        """Set with every statement."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -23,6 +26,7 @@ class Statements:
 
     def add(self, logged: Any) -> None:
         self.texts.append(" ".join(logged.query.split()))
+        self.added.set()
 
     @property
     def by_text(self) -> Counter[str]:

@@ -12,6 +12,7 @@ from holdfast.engine.host import Host, node_name
 from holdfast.engine.parts import Parts
 from holdfast.engine.standard import GivenPlugin, StandardPlugin
 from holdfast.execution.pipeline import ordered
+from holdfast.identity.directory import StoredDirectory
 from holdfast.identity.links import StoredLinks
 from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.plugins import load_plugins
@@ -23,6 +24,7 @@ from holdfast.ports import (
     MiddlewarePlacement,
     Outlet,
     Plugin,
+    PrincipalDirectory,
     ResumeLinks,
     StepDispatcher,
     Store,
@@ -142,6 +144,7 @@ class Holdfast(Parts):
             OutboundHttp: self._outbound,
             EndpointPolicies: EndpointPolicies(self.registry.endpoint_policies),
             HttpSelectors: HttpSelectors(),
+            PrincipalDirectory: StoredDirectory(self.clock.now),
             ResumeLinks: StoredLinks(
                 lambda: self.runtime, self.clock.now, secret=settings.auth_secret, url=settings.public_url
             ),

@@ -46,6 +46,7 @@ class Hooks:
     """Hooks of a node besides its operation; each may be None."""
 
     __slots__ = (
+        "all_finished",
         "asleep",
         "borrowed",
         "carry",
@@ -65,6 +66,7 @@ class Hooks:
         "schedule",
         "stop",
         "unbroken",
+        "undoable",
         "woken",
     )
 
@@ -98,6 +100,10 @@ class Hooks:
         self.unbroken: Callable[[LiveInstance, Activation], list[tuple[Node, Scope]] | None] | None = None
         """Called when this activation is canceled. Not None: its children run to their end (`finally`, compensations), and
         the returned work follows them."""
+        self.undoable = False
+        """Canceled while its last effect runs, it waits for the end of that effect (`cancellation.py`)."""
+        self.all_finished: Callable[[LiveInstance, Activation], None] | None = None
+        """No Compensable is unfinished any more."""
         self.borrowed: Done | None = None
         """Continue after a borrowed node (a compensation) that ran under this activation."""
         self.children: Callable[[LiveInstance, Activation], list[str]] | None = None
@@ -192,6 +198,7 @@ class Plan:
         "definition",
         "ends_instance",
         "flowchart_mode",
+        "frames",
         "journal_rules",
         "keys",
         "nodes",
@@ -214,6 +221,8 @@ class Plan:
         self.by_key: dict[str, Node] = {}
         self.keys: dict[int, str | None] = {-1: None}
         """Keys by position; -1 is the instance itself."""
+        self.frames: Any = None
+        """Frames of compiled functions; computed on first use (`state_writer.frames_of`)."""
         self.packed_keys: Any = None
         """Keys in the form of stored journals; computed on first use."""
         self.parts: dict[str, str] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -160,7 +160,22 @@ class _StateWriter(PartWriter):
         return {**{name: getattr(item, name) for name in ChildStart.__slots__}, "input": self.value(item.input)}
 
 
+class Frames(NamedTuple):
+    """Frames of the compiled functions of a plan."""
+
+    exist: bool
+    references: dict[str, Any]
+    """Modules, classes and functions that these functions use. Their variables may hold them."""
+
+
+def frames_of(plan: Plan) -> Frames:
+    found: Frames | None = plan.frames
+    if found is None:
+        shapes = [shape for shape in plan.shapes.values() if isinstance(shape, FrameShape)]
+        references = {name: item for shape in shapes for name, item in shape.references.items()}
+        found = plan.frames = Frames(bool(shapes), references)
+    return found
+
+
 def references(plan: Plan) -> dict[str, Any]:
-    """Modules, classes and functions that compiled functions of this plan use. Their variables may hold them."""
-    frames = [shape for shape in plan.shapes.values() if isinstance(shape, FrameShape)]
-    return {name: found for frame in frames for name, found in frame.references.items()}
+    return frames_of(plan).references

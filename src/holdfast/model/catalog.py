@@ -6,7 +6,7 @@ Instances pin content, so moving a label never changes a running instance (rule 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2b
@@ -120,6 +120,14 @@ class TriggerRow(Struct, frozen=True, kw_only=True):
     type: str
     activity_id: str = ""
     payload: bytes = b""
+
+
+class NewVersion(Struct, frozen=True, kw_only=True):
+    """The first version of a definition, with its content and triggers."""
+
+    label: DefinitionVersion
+    content: DefinitionContent
+    triggers: Sequence[TriggerRow] = ()
 
 
 class Which(StrEnum):

@@ -21,7 +21,7 @@ from holdfast.model.values import TypeRegistry, encode
 from holdfast.model.values.encoder import TAG
 from holdfast.model.writer import write_definition, write_node
 
-__all__ = ["content_hash", "stimulus_hash"]
+__all__ = ["content_hash", "stimulus_hash", "text_hash"]
 
 _CANONICAL = msgspec.json.Encoder(order="sorted")
 
@@ -47,6 +47,14 @@ def _hash_of_texts(name: str, items: tuple[tuple[str, str], ...]) -> str:
     """Fast path: most keys are a name and a few texts, hashed once for the bookmark and again for its stimulus. Only texts
     are cached, since 1, 1.0 and True are equal as keys of a cache."""
     return _hash((name, dict(items)), None)
+
+
+def text_hash(name: str, texts: list[str | None]) -> str:
+    """`stimulus_hash(name, texts)`, faster: texts need no encoding as values."""
+    try:
+        return sha256(_CANONICAL.encode([name, texts])).hexdigest()
+    except UnicodeEncodeError:  # A lone surrogate.
+        return _hash((name, texts), None)
 
 
 def _hash(parts: tuple[Any, ...], types: TypeRegistry | None) -> str:

@@ -22,6 +22,7 @@ from holdfast.ports.access import (
     EndpointPolicies,
     EndpointPolicy,
     HttpSelectors,
+    PrincipalDirectory,
     RequestFacts,
     ResumeLinks,
 )
@@ -332,6 +333,7 @@ __all__ = [
     "Outlet",
     "Plugin",
     "Poisoned",
+    "PrincipalDirectory",
     "PureMiddleware",
     "ReadStore",
     "Reconnected",

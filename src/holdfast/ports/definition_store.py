@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from holdfast.model.catalog import DefinitionContent, DefinitionQuery, DefinitionVersion, TriggerRow, Which
+from holdfast.model.catalog import (
+    DefinitionContent,
+    DefinitionQuery,
+    DefinitionVersion,
+    NewVersion,
+    TriggerRow,
+    Which,
+)
 
 
 class DefinitionStore(Protocol):
@@ -35,6 +42,10 @@ class DefinitionStore(Protocol):
         With `expected`, write only if the latest version has that content (empty text: only if there is no version).
         Otherwise raise `VersionConflict` and write nothing. Of two concurrent saves with the same expectation, one
         succeeds."""
+
+    async def publish_new(self, tenant: str, versions: Sequence[NewVersion]) -> Sequence[DefinitionVersion]:
+        """Save and publish first versions of many definitions in one transaction, with few statements; returns the labels as
+        stored. A definition that has a version already, or whose content came from code, is left out."""
 
     async def deploy(
         self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow], deployment: str

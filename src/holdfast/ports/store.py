@@ -85,18 +85,23 @@ class Loaded(Struct, frozen=True, kw_only=True):
     epoch: int
     instances: Mapping[InstanceKey, InstanceRow]
     """The requested instances that exist."""
+    mail: Sequence[bool] = ()
+    """Whether mail of each requested address is stored, as `has_mail` says."""
 
 
 class Matches(Struct, frozen=True, kw_only=True):
     epoch: int
     bookmarks: Sequence[Sequence[BookmarkRow]]
     """One sequence per query, in query order."""
+    mail: Sequence[bool]
+    """Whether mail of the address of each query is stored, as `has_mail` says; False for a query without an address."""
 
 
 class ReadStore(Protocol):
     """Reads by key. A read sees every commit that this process completed before the call."""
 
-    async def load(self, keys: Sequence[InstanceKey]) -> Loaded: ...
+    async def load(self, keys: Sequence[InstanceKey], addresses: Sequence[int] = ()) -> Loaded:
+        """Instances by key. `addresses`, if given, has one address per key: an event for an instance needs both answers."""
 
     async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
         """Bookmarks by key. Must be fast with a million bookmarks that share a key and differ in correlation."""
@@ -171,6 +176,9 @@ class WorkStore(Protocol):
         """Time until the next row of these queues is due, by the store's clock. Negative if a row is overdue, None if there
         is no row. Rows whose `content` is in `lacking` do not count: a claim would leave them out. Called before every
         claim, so it must be very cheap."""
+
+    async def work_of(self, tenant: str, instance_id: str) -> Sequence[WorkRow]:
+        """The rows of one instance, due or not, in the order of their ids."""
 
     async def queues_with_work(self) -> Sequence[str]:
         """Names of the queues that have rows, due or not, in order. The cost depends on the number of queues, not of rows."""
@@ -268,7 +276,7 @@ class SearchStore(Protocol):
 
     async def count_by_hour(self, tenant: str, since: datetime) -> Sequence[HourCount]:
         """Instances that started and ended since then, in order of hours, without system instances. The first hour is
-        complete. A store may count instances that were deleted since."""
+        complete. A store may count instances that were deleted since, and may forget hours after `HOURS_KEPT`."""
 
 
 class UpkeepStore(Protocol):

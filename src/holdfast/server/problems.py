@@ -172,6 +172,15 @@ def as_finding(item: Finding) -> dict[str, Any]:
     }
 
 
+def detail_of(error: Exception) -> str:
+    """The text for callers. Errors of the store and of brokers name hosts, databases and paths, which are for the log."""
+    if isinstance(error, errors.StoreError | errors.TransportError):
+        logger.debug("a request failed", exc_info=error)
+        what = "store" if isinstance(error, errors.StoreError) else "transport"
+        return f"The {what} is unavailable. Try again later; the server's log has the details."
+    return str(error)
+
+
 def respond(error: Exception, path: str | None = None) -> Response:
     """The response to an error."""
     if isinstance(error, ClientDisconnect):  # The client is gone, and nothing failed on this side.
@@ -186,7 +195,7 @@ def respond(error: Exception, path: str | None = None) -> Response:
     return problem(
         status,
         code,
-        str(error),
+        detail_of(error),
         path=path,
         findings=[as_finding(item) for item in found],
         headers=_headers(error),

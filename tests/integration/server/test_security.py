@@ -67,8 +67,10 @@ async def test_who_follows_a_link_is_not_given_the_next_one(house: House) -> Non
     await house.api.engine.runtime.definitions.save_and_publish(two)
     link = (await house.started("two"))["bookmarks"][0]["resume_url"].partition("/api/")[2]
 
-    answer = await house.api.get(f"/api/{link}")
+    answer = await house.api.post(f"/api/{link}")
+    used = await house.api.post(f"/api/{link}", expect=404)
 
+    assert "b2" not in str(used)
     assert (answer["status"], answer["bookmarks"], answer["incidents"]) == ("suspended", [], [])
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from holdfast.model.definition import ActivityNode, Connection, Definition, Expression, InputDeclaration
-from holdfast.model.hashing import content_hash, stimulus_hash
+from holdfast.model.hashing import content_hash, stimulus_hash, text_hash
 from holdfast.model.values import TypeRegistry
 
 
@@ -137,3 +137,8 @@ def test_what_runs_is_content() -> None:
         _changed(inputs=(InputDeclaration(name="a", type="string", default="x"),)),
     ]
     assert len({content_hash(each) for each in [BASE, *others]}) == len(others) + 1
+
+
+@pytest.mark.parametrize("texts", [["i", None, None], [None, "é", "x"], ["\ud800", None, "1"], []])
+def test_the_fast_hash_of_texts_is_the_same(texts: list[str | None]) -> None:
+    assert text_hash("address", texts) == stimulus_hash("address", texts)

@@ -29,6 +29,11 @@ def is_wide(kids: dict[int, Activation]) -> bool:
     return len(kids) >= WIDE_MIN or kids.__class__ is WakingDict
 
 
+def may_sleep(live: LiveInstance) -> bool:
+    """Whether branches sleep or can sleep after this commit."""
+    return live.asleep is not None or len(live.waiters) >= WIDE_MIN
+
+
 class BranchWriter:
     def __init__(self, live: LiveInstance, *, trusting: bool) -> None:
         self._live = live
@@ -92,7 +97,9 @@ class BranchWriter:
         live = self._live
         has_wait = False
         for item in members:
-            if item.status != RUNNING or id(item) in self._busy or (item.kids and is_wide(item.kids)):
+            if item.status != RUNNING or id(item) in self._busy or item.id in live.ending:
+                return False
+            if item.kids and is_wide(item.kids):
                 return False
             has_wait = has_wait or bool(item.bookmarks) or item.id in live.effects
         return has_wait

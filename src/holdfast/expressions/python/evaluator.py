@@ -9,11 +9,13 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from holdfast.errors import ExpressionError, ExpressionFailed, ExpressionRefused, ExpressionSyntax
 from holdfast.expressions import budget as bounds
 from holdfast.expressions.budget import Budget, OutOfBounds, weigh
+from holdfast.expressions.compiled_cache import CompiledCache
 from holdfast.expressions.failure import failed, out_of_bounds, quoted
 from holdfast.expressions.python.calls import CallRewriter
 from holdfast.expressions.python.guards import GUARDS
@@ -33,9 +35,13 @@ class PythonEvaluator:
     def __init__(self, *, fuel: int = bounds.DEFAULT_FUEL) -> None:
         self.fuel = fuel
         """Maximum steps of one evaluation; see `budget`."""
+        self._cache = CompiledCache()
 
     def compile(self, source: Any, names: Names) -> CompiledExpression:
         text = _checked_text(source, bounds.MAX_SOURCE)
+        return self._cache.compiled((text, self.fuel), names, partial(self._compile, text))
+
+    def _compile(self, text: str, names: Names) -> CompiledExpression:
         tree = _parsed(text.strip(), "eval", bounds.MAX_NODES)
         assert isinstance(tree, ast.Expression)
         rewriter = CallRewriter(text, Places(names))

@@ -23,6 +23,9 @@ from holdfast.runtime.facade import Runtime
 from holdfast.runtime.plans.triggers import trigger_rows
 
 Place = TypeVar("Place")
+IDS_PER_QUERY = 500
+VERSIONS_MAX = 1_000_000
+"""Versions of the definitions of one query."""
 
 
 class StoredDefinitions(Protocol):
@@ -64,8 +67,8 @@ class DryRun:
         )
         rows = await self.indexed(full, label, is_valid=full is definition)
         refuse(await check_endpoints(self._runtime, full, rows, beside), full)
-        if not trusted:
-            await self._refuse_code(full.id)
+        if not trusted and await self._in_code([full.id]):
+            raise _written_in_code(full.id)
         return CheckedDefinition(definition=definition, triggers=rows)
 
     async def together(
@@ -77,19 +80,34 @@ class DryRun:
     ) -> dict[Place, HoldfastError]:
         """The errors that prevent these documents from being published, by place; `beside` are workflows of code that are
         published first, `taken` the places of unchanged definitions by id."""
+        return (await self.all(documents, beside=beside, taken=taken))[1]
+
+    async def all(
+        self,
+        documents: Mapping[Place, Any],
+        *,
+        beside: Sequence[CheckedDefinition] = (),
+        taken: Mapping[str, Place] | None = None,
+    ) -> tuple[dict[Place, CheckedDefinition], dict[Place, HoldfastError]]:
+        """Check as `together` does; returns the checked definitions, too."""
         offered = self._definitions.as_activities
         read, problems = self._read(documents, {item.definition.id for item in beside}, dict(taken or {}))
+        in_code = await self._in_code([definition.id for definition in read.values()])
+        checked: dict[Place, CheckedDefinition] = {}
         await offered.refresh()
         with offered.offering(read.values()) as offer, offered.held():
             rows = [row for item in beside for row in item.triggers]
             for place, definition in read.items():
                 try:
-                    rows += (await self.one(definition, beside=rows)).triggers
+                    checked[place] = await self.one(definition, beside=rows, trusted=True)
+                    if definition.id in in_code:
+                        raise _written_in_code(definition.id)
+                    rows += checked[place].triggers
                 except HoldfastError as error:
                     problems[place] = error
             if not problems:
                 offer.keep()
-        return problems
+        return checked, problems
 
     async def indexed(
         self, definition: Definition, label: DefinitionVersion, *, is_valid: bool = False
@@ -126,12 +144,15 @@ class DryRun:
                 read[place], places[definition.id] = definition, place
         return read, problems
 
-    async def _refuse_code(self, definition_id: str) -> None:
-        """Refuse a document for a definition that is written in code, as the store would."""
-        query = DefinitionQuery(which=Which.ALL, definition_ids=(definition_id,), limit=10_000)
-        rows, _ = await self._definitions.list(query)
-        if any(row.details.source is Source.CODE for row in rows):
-            raise _written_in_code(definition_id)
+    async def _in_code(self, ids: Sequence[str]) -> set[str]:
+        """The definitions among these that are written in code: the store refuses documents for them."""
+        found: set[str] = set()
+        for first in range(0, len(ids), IDS_PER_QUERY):
+            some = tuple(ids[first : first + IDS_PER_QUERY])
+            query = DefinitionQuery(which=Which.ALL, definition_ids=some, limit=VERSIONS_MAX)
+            rows, _ = await self._definitions.list(query)
+            found |= {row.definition_id for row in rows if row.details.source is Source.CODE}
+        return found
 
 
 def refuse(problems: Sequence[Problem], definition: Definition) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Origin, Source, VersionDetails
+from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Origin, Source, VersionDetails, content_hash
 from holdfast.model.definition import Definition
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
@@ -39,6 +40,24 @@ def definition_of(content: DefinitionContent) -> Definition:
 
 def written_of(definition: Definition) -> bytes:
     return msgspec.json.encode(write_definition(definition))
+
+
+def made_of(
+    definition: Definition, details: VersionDetails, tenant: str, now: datetime
+) -> tuple[DefinitionVersion, DefinitionContent]:
+    """The label and the content of a version."""
+    document = written_of(definition)
+    content = content_hash(document)
+    label = DefinitionVersion(
+        tenant=tenant,
+        definition_id=definition.id,
+        version=definition.version,
+        content=content,
+        name=definition.title,
+        created=now,
+        metadata=details.encoded(),
+    )
+    return label, DefinitionContent(tenant=tenant, hash=content, created=now, document=document)
 
 
 def draft_number(latest: DefinitionVersion | None, definition: Definition) -> int:

@@ -23,15 +23,17 @@ from holdfast.errors import (
 )
 from holdfast.execution.plan import Plan
 from holdfast.management.definitions.consumers import consumers_of
-from holdfast.management.definitions.dry_run import DryRun, refuse
+from holdfast.management.definitions.dry_run import CheckedDefinition, DryRun, Place, refuse
 from holdfast.management.definitions.engine import Engine
 from holdfast.management.definitions.http_routes import check_endpoints, held_routes
+from holdfast.management.definitions.new_definitions import publish_new
 from holdfast.management.definitions.provided import ProvidedDefinitions, source_hash
 from holdfast.management.definitions.version_content import (
     CodeSource,
     definition_of,
     details_of,
     draft_number,
+    made_of,
     written_of,
 )
 from holdfast.management.definitions.workflow_as_activity import (
@@ -263,6 +265,17 @@ class Definitions:
             label, content = self._made(replace(definition, version=number), details)
             return await self._publish_for_all(label, content)
 
+    async def publish_new(
+        self, checked: Mapping[Place, CheckedDefinition], *, source: Source = Source.API
+    ) -> dict[Place, DefinitionVersion]:
+        """Publish the definitions that have no version yet, many at once. The others, and definitions with schedules, HTTP
+        endpoints or uses of other workflows, are left for `save_and_publish`."""
+        async with self._saving:
+            saved = await publish_new(self._runtime, self._engine, checked, source)
+        if saved:
+            self._runtime.plans.current.changed()
+        return saved
+
     async def retract(self, definition_id: str) -> bool:
         """Retract the published version: it starts no more instances, and running ones continue. False if none was published."""
         runtime = self._runtime
@@ -359,19 +372,7 @@ class Definitions:
     # -- helpers -------------------------------------------------------------------------------------------------------
 
     def _made(self, definition: Definition, details: VersionDetails) -> tuple[DefinitionVersion, DefinitionContent]:
-        runtime = self._runtime
-        document, now = written_of(definition), runtime.clock.now()
-        content = content_hash(document)
-        label = DefinitionVersion(
-            tenant=runtime.tenant,
-            definition_id=definition.id,
-            version=definition.version,
-            content=content,
-            name=definition.title,
-            created=now,
-            metadata=details.encoded(),
-        )
-        return label, DefinitionContent(tenant=runtime.tenant, hash=content, created=now, document=document)
+        return made_of(definition, details, self._runtime.tenant, self._runtime.clock.now())
 
     async def _save(
         self,

@@ -11,6 +11,7 @@ from holdfast.model.catalog import (
     DefinitionContent,
     DefinitionQuery,
     DefinitionVersion,
+    NewVersion,
     Origin,
     TriggerRow,
     Which,
@@ -47,6 +48,24 @@ class MemoryDefinitions(MemoryStoreBase):
         if label.published:
             self._put_triggers(label, triggers)
         return self._settled(label)
+
+    async def publish_new(self, tenant: str, versions: Sequence[NewVersion]) -> Sequence[DefinitionVersion]:
+        for item in versions:
+            check_origin(item.content)
+        known = {definition_id for owner, definition_id, _ in self._tables.versions if owner == tenant}
+        saved = []
+        for item in versions:
+            place = (tenant, item.content.hash)
+            stored = self._tables.contents.get(place, item.content)
+            if item.label.definition_id in known or stored.origin is not item.content.origin:
+                continue
+            self._tables.contents[place] = stored
+            label = replace(item.label, published=True, latest=True)
+            self._tables.versions[tenant, label.definition_id, label.version] = label
+            self._put_triggers(label, item.triggers)
+            saved.append(label)
+        self._tables.epoch += bool(saved)
+        return saved
 
     async def deploy(
         self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow], deployment: str

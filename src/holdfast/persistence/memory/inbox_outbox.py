@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from holdfast.model.changes import of_rows
 from holdfast.model.stored import BookmarkRow, InstanceKey
 from holdfast.model.work import InboxRow, OutboxRow, WorkRow
-from holdfast.persistence.memory.tables import MemoryStoreBase, added
+from holdfast.persistence.memory.tables import MemoryStoreBase, added, is_visible
 from holdfast.ports import Mail
 
 
@@ -24,13 +24,11 @@ class MemoryInboxOutbox(MemoryStoreBase):
         return answers
 
     async def has_mail(self, addresses: Sequence[tuple[str, int]]) -> Sequence[bool]:
-        now = self._now()
-        there = {(row.tenant, row.address) for row in self._tables.inbox.values() if _is_visible(row, now)}
-        return [address in there for address in addresses]
+        return self._mail_at(addresses)
 
     async def find_mail(self, keys: Sequence[InstanceKey], limit: int) -> Sequence[Mail]:
         now, found = self._now(), []
-        visible = [row for row in self._tables.inbox.values() if _is_visible(row, now)]
+        visible = [row for row in self._tables.inbox.values() if is_visible(row, now)]
         for key in keys:
             marks = self._tables.bookmarks.get(key, {}).values()
             rows = [row for row in visible if any(_fits(row, mark) for mark in marks)] if marks else []
@@ -44,7 +42,7 @@ class MemoryInboxOutbox(MemoryStoreBase):
         now = self._now()
         found = []
         for row in self._tables.inbox.values():
-            marks = self._tables.sleepers.get((row.tenant, row.key), {}).values() if _is_visible(row, now) else ()
+            marks = self._tables.sleepers.get((row.tenant, row.key), {}).values() if is_visible(row, now) else ()
             fitting = sorted((mark for mark in marks if _fits(row, mark)), key=_by_age)
             found += [(row, mark) for mark in fitting]
         return found[:limit]
@@ -79,10 +77,6 @@ class MemoryInboxOutbox(MemoryStoreBase):
         for row in rows:
             if (row.tenant, row.id) in self._tables.outbox:
                 self._tables.outbox_held[row.tenant, row.id] = self._now() + after
-
-
-def _is_visible(row: InboxRow, now: datetime) -> bool:
-    return (row.expires is None or row.expires > now) and (row.due is None or row.due <= now)
 
 
 def _fits(row: InboxRow, bookmark: BookmarkRow) -> bool:

@@ -11,11 +11,13 @@ from holdfast.ports import Loaded, Matches
 
 
 class MemoryReads(MemoryStoreBase):
-    async def load(self, keys: Sequence[InstanceKey]) -> Loaded:
-        return Loaded(epoch=self._tables.epoch, instances=self._rows(keys))
+    async def load(self, keys: Sequence[InstanceKey], addresses: Sequence[int] = ()) -> Loaded:
+        mail = self._mail_at([(key.tenant, address) for key, address in zip(keys, addresses, strict=False)])
+        return Loaded(epoch=self._tables.epoch, instances=self._rows(keys), mail=mail)
 
     async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
-        return Matches(epoch=self._tables.epoch, bookmarks=[self._sleepers(query) for query in queries])
+        mail = self._mail_at([(query.tenant, query.address) for query in queries])
+        return Matches(epoch=self._tables.epoch, bookmarks=[self._sleepers(query) for query in queries], mail=mail)
 
     async def bookmarks_of(self, tenant: str, instance_id: str) -> Sequence[BookmarkRow]:
         rows = self._tables.bookmarks.get(InstanceKey(tenant, instance_id), {}).values()

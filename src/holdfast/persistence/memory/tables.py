@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -70,6 +70,11 @@ def added(table: dict[K, R], rows: Iterable[tuple[K, R]]) -> list[bool]:
     return answers
 
 
+def is_visible(row: InboxRow, now: datetime) -> bool:
+    """Whether an inbox row is neither expired nor still delayed."""
+    return (row.expires is None or row.expires > now) and (row.due is None or row.due <= now)
+
+
 class MemoryStoreBase:
     """State that all parts of the memory store share."""
 
@@ -81,6 +86,14 @@ class MemoryStoreBase:
 
     def _changed(self, change: Change = NO_TOPIC) -> None:
         self._hub.publish(change)
+
+    def _mail_at(self, addresses: Sequence[tuple[str, int | None]]) -> list[bool]:
+        """Whether visible inbox rows have these addresses; False for None."""
+        if not self._tables.inbox:
+            return [False] * len(addresses)
+        now = self._now()
+        there = {(row.tenant, row.address) for row in self._tables.inbox.values() if is_visible(row, now)}
+        return [address in there for address in addresses]
 
     def subscribe(self, on_change: Callable[[Change], None], *, anything: bool = False) -> Callable[[], None]:
         return self._hub.subscribe(on_change, anything=anything)

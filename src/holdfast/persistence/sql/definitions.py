@@ -14,6 +14,7 @@ from holdfast.model.catalog import (
     DefinitionContent,
     DefinitionQuery,
     DefinitionVersion,
+    NewVersion,
     Origin,
     TriggerRow,
     Which,
@@ -44,6 +45,11 @@ class SqlDefinitions(SqlStoreBase):
     ) -> DefinitionVersion:
         check_origin(content)
         return await self._write(lambda: self._save(label, content, triggers, expected), of_topic(DEFINITIONS))
+
+    async def publish_new(self, tenant: str, versions: Sequence[NewVersion]) -> Sequence[DefinitionVersion]:
+        for item in versions:
+            check_origin(item.content)
+        return await self._write(lambda: self._publish_new(tenant, versions), of_topic(DEFINITIONS))
 
     async def deploy(
         self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow], deployment: str
@@ -108,6 +114,36 @@ class SqlDefinitions(SqlStoreBase):
         if label.published and triggers:
             yield execute_many(TRIGGER.insert, [TRIGGER.encode(row, self._codec) for row in triggers])
         return (yield from self._settled(label))
+
+    def _publish_new(self, tenant: str, versions: Sequence[NewVersion]) -> Script[list[DefinitionVersion]]:
+        yield from self._count_up("epoch")
+        stored = yield from all_of(
+            "select distinct definition_id from hf_version where tenant = ? and definition_id in ({marks})",
+            (tenant,),
+            sorted({item.label.definition_id for item in versions}),
+        )
+        contents = yield from all_of(
+            "select hash, origin from hf_content where tenant = ? and hash in ({marks})",
+            (tenant,),
+            sorted({item.content.hash for item in versions}),
+        )
+        known, origins = {row[0] for row in stored}, {row[0]: row[1] for row in contents}
+        new = [
+            item
+            for item in versions
+            if item.label.definition_id not in known
+            and origins.get(item.content.hash, item.content.origin.value) == item.content.origin.value
+        ]
+        labels = [replace(item.label, published=True, latest=True) for item in new]
+        missing = {item.content.hash: item.content for item in new if item.content.hash not in origins}
+        for statement in (
+            execute_many(CONTENT.insert, [CONTENT.encode(content, self._codec) for content in missing.values()]),
+            execute_many(VERSION.insert, [VERSION.encode(label, self._codec) for label in labels]),
+            execute_many(TRIGGER.insert, [TRIGGER.encode(row, self._codec) for item in new for row in item.triggers]),
+        ):
+            if statement.values:
+                yield statement
+        return labels
 
     def _deploy(
         self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow], deployment: str

@@ -24,6 +24,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
     """The value to insert, within the upsert clause."""
     listing: str = "hf_instance"
     """Table or view with the columns of a summary, from which lists are read."""
+    tallies: str = "hf_tally"
+    """Table with the numbers of instances, whose values are added up."""
     now: str | None = None
     """A SELECT of microseconds since 1970. None uses the clock of the process, for a database without its own."""
     compares_pairs: bool = True

@@ -14,25 +14,23 @@ from holdfast.model.stored import BookmarkRow, InstanceKey
 from holdfast.model.work import InboxRow, OutboxRow, WorkRow
 from holdfast.persistence.sql.instance_tables import BOOKMARK
 from holdfast.persistence.sql.script import Script, all_of, execute, execute_many, grouped
-from holdfast.persistence.sql.store_base import SqlStoreBase
+from holdfast.persistence.sql.store_base import VISIBLE, SqlStoreBase
 from holdfast.persistence.sql.work_tables import INBOX, OUTBOX, WORK
 from holdfast.ports import Mail
 
 _MICRO = timedelta(microseconds=1)
 _BY_POSITION = " order by position"
-_VISIBLE = "(i.expires is null or i.expires > ?) and i.due <= ?"
 _FITS = """b.tenant = i.tenant and b.wake_key = i.wake_key
     and (i.correlation = 0 or i.correlation = b.correlation) and (i.instance_id is null or i.instance_id = b.instance_id)"""
 _COLUMNS = ", ".join("i." + name for name in INBOX.names)
-_ADDRESSED = f"select 1 from hf_inbox i where i.tenant = ? and i.address = ? and {_VISIBLE} limit 1"
 _SEEN = "select max(seq) from hf_bookmark where tenant = ? and instance_id = ?"
 _MAIL = f"""select {_COLUMNS} from hf_inbox i
 where i.tenant = ? and i.wake_key in (select wake_key from hf_bookmark where tenant = ? and instance_id = ?)
-    and exists (select 1 from hf_bookmark b where b.instance_id = ? and {_FITS}) and {_VISIBLE}
+    and exists (select 1 from hf_bookmark b where b.instance_id = ? and {_FITS}) and {VISIBLE}
 order by i.position limit ?"""
 _STRANDED = f"""select {_COLUMNS}, {", ".join("b." + name for name in BOOKMARK.names)}
 from hf_inbox i join hf_bookmark b on {_FITS}
-where {_VISIBLE}
+where {VISIBLE}
 order by i.position, b.created, b.instance_id, b.seq limit ?"""
 
 
@@ -91,16 +89,6 @@ class SqlInboxOutbox(SqlStoreBase):
             sql = "select id from hf_work where tenant = ? and id in ({marks})"
             known |= {(tenant, row[0]) for row in (yield from all_of(sql, (tenant,), [row.id for row in group]))}
         return known
-
-    def _has_mail(self, addresses: Sequence[tuple[str, int]]) -> Script[list[bool]]:
-        if not (yield execute("select 1 from hf_inbox limit 1")):
-            return [False] * len(addresses)
-        now = yield from self._micros_now()
-        answers = []
-        for tenant, address in addresses:
-            found = yield execute(_ADDRESSED, tenant, address, now, now)
-            answers.append(bool(found))
-        return answers
 
     def _find_mail(self, keys: Sequence[InstanceKey], limit: int) -> Script[list[Mail]]:
         # This runs after every burst that waits, and the inbox is usually empty: one query instead of two per instance.

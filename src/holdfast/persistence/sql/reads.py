@@ -20,8 +20,8 @@ _BY_INSTANCE = " and (instance_id > ? or (instance_id = ? and seq > ?)) order by
 
 
 class SqlReads(SqlStoreBase):
-    async def load(self, keys: Sequence[InstanceKey]) -> Loaded:
-        return await self._read(self._load(keys))
+    async def load(self, keys: Sequence[InstanceKey], addresses: Sequence[int] = ()) -> Loaded:
+        return await self._read(self._load(keys, addresses))
 
     async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
         return await self._read(self._matches(queries))
@@ -48,9 +48,12 @@ class SqlReads(SqlStoreBase):
     ) -> Sequence[IncidentRow]:
         return await self._read(self._incidents(tenant, instance_id, only_open, limit))
 
-    def _load(self, keys: Sequence[InstanceKey]) -> Script[Loaded]:
+    def _load(self, keys: Sequence[InstanceKey], addresses: Sequence[int]) -> Script[Loaded]:
         epoch = yield from self._epoch()
-        return Loaded(epoch=epoch, instances=(yield from self._instances(keys)))
+        mail: Sequence[bool] = ()
+        if addresses:
+            mail = yield from self._has_mail([(key.tenant, at) for key, at in zip(keys, addresses, strict=True)])
+        return Loaded(epoch=epoch, instances=(yield from self._instances(keys)), mail=mail)
 
     def _instances(self, keys: Sequence[InstanceKey]) -> Script[dict[InstanceKey, InstanceRow]]:
         found: dict[InstanceKey, InstanceRow] = {}
@@ -66,7 +69,14 @@ class SqlReads(SqlStoreBase):
         for query in queries:
             rows = yield from self._sleepers(query)
             found.append(rows)
-        return Matches(epoch=epoch, bookmarks=found)
+        mail = [False] * len(queries)
+        asked = [
+            (place, (query.tenant, query.address)) for place, query in enumerate(queries) if query.address is not None
+        ]
+        if asked:
+            for (place, _), there in zip(asked, (yield from self._has_mail([at for _, at in asked])), strict=True):
+                mail[place] = there
+        return Matches(epoch=epoch, bookmarks=found, mail=mail)
 
     def _sleepers(self, query: BookmarkQuery) -> Script[list[BookmarkRow]]:
         sql, values = _OF_KEY, list[Value]([query.tenant, query.key])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -14,6 +14,10 @@ from holdfast.persistence.sql.tables import micros, moment
 from holdfast.ports import Codec
 
 T = TypeVar("T")
+
+VISIBLE = "(i.expires is null or i.expires > ?) and i.due <= ?"
+"""Condition of inbox rows that are neither expired nor still delayed; its parameters are twice the time."""
+_ADDRESSED = f"select 1 from hf_inbox i where i.tenant = ? and i.address = ? and {VISIBLE} limit 1"  # noqa: S608 - our text
 
 
 def system_now() -> datetime:
@@ -45,6 +49,17 @@ class SqlStoreBase(ABC):
     def _epoch(self) -> Script[int]:
         rows = yield execute("select value from hf_counter where name = 'epoch'")
         return int(rows[0][0])
+
+    def _has_mail(self, addresses: Sequence[tuple[str, int]]) -> Script[list[bool]]:
+        """Whether visible inbox rows have these addresses. The inbox is usually empty: one query for all of them."""
+        if not (yield execute("select 1 from hf_inbox limit 1")):
+            return [False] * len(addresses)
+        now = yield from self._micros_now()
+        answers = []
+        for tenant, address in addresses:
+            found = yield execute(_ADDRESSED, tenant, address, now, now)
+            answers.append(bool(found))
+        return answers
 
     def _count_up(self, counter: str) -> Script[int]:
         """Increment a counter and lock its row until the transaction ends. Concurrent increments wait."""

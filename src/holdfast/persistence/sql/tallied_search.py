@@ -1,4 +1,4 @@
-"""Counts of instances from hf_tally, which triggers of the database keep."""
+"""Counts of instances from hf_tally. Triggers of the database keep it, or the store itself (MySQL)."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -20,15 +20,16 @@ class TalliedSearch(SqlSearch):
             return (yield from super()._counts(tenant, filter))
         where = condition("tenant = ? and hour = ?", tenant, _NOW) & shared_conditions(filter)
         rows = yield execute(
-            f"select status, sum(value) from hf_tally where {where.text} group by status having sum(value) > 0",
+            f"select status, sum(value) from {self._dialect.tallies} where {where.text} group by status having sum(value) > 0",
             *where.values,
         )
         return {row[0]: int(row[1]) for row in rows}
 
     def _hours(self, tenant: str, since: int) -> Script[list[tuple[int, str, int]]]:
         rows = yield execute(
-            "select hour, status, value from hf_tally where tenant = ? and hour >= ? and is_system = 0 order by hour, status",
+            f"""select hour, status, sum(value) from {self._dialect.tallies} where tenant = ? and hour >= ? and is_system = 0
+            group by hour, status order by hour, status""",
             tenant,
             since // HOUR,
         )
-        return [(row[0], row[1], row[2]) for row in rows]
+        return [(row[0], row[1], int(row[2])) for row in rows]

@@ -1,4 +1,4 @@
-"""Statistics of instances from hf_tally, which triggers of the database keep."""
+"""Statistics of instances from hf_tally. Triggers of the database keep it, or the store itself (MySQL)."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -15,14 +15,16 @@ class TalliedUpkeep(SqlUpkeep):
     def _statuses(self, tenant: str | None) -> Script[dict[str, int]]:
         whose, values = ("", ()) if tenant is None else (" and tenant = ?", (tenant,))
         rows = yield execute(
-            f"select status, sum(value) from hf_tally where hour = -1{whose} group by status having sum(value) > 0",
+            f"""select status, sum(value) from {self._dialect.tallies} where hour = -1{whose}
+            group by status having sum(value) > 0""",
             *values,
         )
         return {row[0]: int(row[1]) for row in rows}
 
     def _live_contents(self) -> Script[dict[tuple[str, str], int]]:
         rows = yield execute(
-            f"""select tenant, content, sum(value) from hf_tally where hour = -1 and status in ({marks(len(_LIVE))})
+            f"""select tenant, content, sum(value) from {self._dialect.tallies}
+            where hour = -1 and status in ({marks(len(_LIVE))})
             group by tenant, content having sum(value) > 0""",
             *_LIVE,
         )

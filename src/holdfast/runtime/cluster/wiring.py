@@ -151,7 +151,7 @@ class Components:
         self.matcher = BookmarkMatcher(self.store, self.cache)
         self.expiry = InboxExpiry(self.store, self.clock)
         self.unread = UnreadStimuli(self.store, self.cache, self.clock, self.lanes, self.spent)
-        delivery = StimulusDelivery(self.lanes, self.cache, self.matcher, declinations, counts)
+        delivery = StimulusDelivery(self.store, self.lanes, self.cache, self.matcher, declinations, counts)
         drain = MailDrain(
             self.store,
             self.lanes,
@@ -191,7 +191,9 @@ class Components:
         )
 
     def _wire_work_queue(self, options: NodeOptions) -> None:
-        self.alterations = AlterationPages(self.store, self.clock, self.membership, self.plans, self.lanes, self.spent)
+        self.alterations = AlterationPages(
+            self.store, self.clock, self.membership, self.plans, self.lanes, self.spent, self.services
+        )
         self.poller = Poller(
             self.store,
             self.watch.of(options.stored_queues),

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from holdfast.execution.branches.branch_writer import may_sleep
 from holdfast.execution.heap import HeapBook, HeapPages, object_codec
 from holdfast.execution.journal import RawEntry
 from holdfast.execution.lazy_values import LazyValue
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.state_reader import read_instance
-from holdfast.execution.state_writer import references, write_state
+from holdfast.execution.state_writer import frames_of, write_state
 from holdfast.model import values
 from holdfast.model.instance import JournalEntry, JournalEvent, moment
 from holdfast.ports import Services
@@ -31,13 +32,20 @@ def encode_state(live: LiveInstance) -> Packed:
     Columns of the instance row hold the pinned content and the format, so the state does not repeat them.
     """
     lazy: list[LazyValue] = []
-    codec = object_codec(live.plan.types, references(live.plan))
+    pages = _pages(live)
     try:
-        pages = HeapPages(live.heap, codec)
         return pack_state(write_state(live, lazy, pages=pages), lazy, pages)
     except (OverflowError, UnicodeEncodeError):  # An int beyond 64 bits or a lone surrogate.
-        lazy, pages = [], HeapPages(live.heap, codec, whole=True)
+        lazy, pages = [], _pages(live, whole=True)
         return pack_state(write_state(live, lazy, trusting=False, pages=pages), lazy, pages)
+
+
+def _pages(live: LiveInstance, *, whole: bool = False) -> HeapPages | None:
+    """Pages of large variables and sleeping branches; None for most instances, which have no compiled functions."""
+    frames = frames_of(live.plan)
+    if live.heap is None and not frames.exist and not may_sleep(live):
+        return None
+    return HeapPages(live.heap, object_codec(live.plan.types, frames.references), whole=whole)
 
 
 def decode_state(

@@ -143,9 +143,11 @@ class DurableDispatcher:
         guard = validation.key_for(request, "stimulus", target)
         name = host.new_id() if guard is None else idempotency.id_of(guard)
         try:
-            found = await validation.stimulus_of(host, request, name)
+            found = validation.stimulus_of(request, name)
             if not found.is_broadcast and not await host.router.starts(host.tenant, found):
                 return await self._addressed(request, found, guard)
+            if found.instance_id is not None:
+                await validation.check_receiver(host, found.instance_id)
         except (InstanceEnded, InstanceNotFound, PayloadRefused):
             if guard is not None and await idempotency.find(host.store, host.tenant, guard) is not None:
                 return Receipt(stimulus_id=name, existing=True)  # Accepted before the instance went on (rule M4).
@@ -160,6 +162,8 @@ class DurableDispatcher:
         here = self._is_taken_here(request)
         if here and guard is None and await host.router.deliver_at_once(host.tenant, found):
             return Receipt(stimulus_id=found.id)
+        if found.instance_id is not None:
+            await validation.check_receiver(host, found.instance_id)
         if guard is not None and request.delay is None:
             validation.check_shape(host, found)
         now = host.clock.now()

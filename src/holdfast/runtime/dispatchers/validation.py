@@ -207,15 +207,18 @@ async def waiting(host: DispatchHost, request: DispatchResume) -> list[BookmarkR
         after = (page[-1].instance_id, page[-1].seq)
 
 
-async def stimulus_of(host: DispatchHost, request: DispatchStimulus, stimulus_id: str) -> Stimulus:
-    """The stimulus of a request. Raises `InstanceNotFound` or `InstanceEnded` if it is addressed to an instance. An instance
-    whose start is committed, but which no node has started yet, receives it later."""
-    if request.instance_id is not None:
-        try:
-            await living(host, request.instance_id)
-        except InstanceNotFound:
-            if await host.start_row(request.instance_id) is None:
-                await living(host, request.instance_id)  # Once more: it may have been started between the two looks.
+async def check_receiver(host: DispatchHost, instance_id: str) -> None:
+    """Raises `InstanceNotFound` or `InstanceEnded` if the instance receives no stimulus any more. An instance whose start is
+    committed, but which no node has started yet, receives it later."""
+    try:
+        await living(host, instance_id)
+    except InstanceNotFound:
+        if await host.start_row(instance_id) is None:
+            await living(host, instance_id)  # Once more: it may have been started between the two looks.
+
+
+def stimulus_of(request: DispatchStimulus, stimulus_id: str) -> Stimulus:
+    """The stimulus of a request."""
     is_event = request.event_name is not None
     data = request.payload if request.input is None else request.input
     return Stimulus(

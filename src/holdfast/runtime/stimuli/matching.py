@@ -6,12 +6,13 @@ names one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from holdfast.errors import InstanceAtRest
 from holdfast.execution.branches.branch_reader import stored_bookmarks
-from holdfast.model.hashing import stimulus_hash
+from holdfast.execution.state import State
+from holdfast.model.hashing import stimulus_hash, text_hash
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow, correlation_key, wake_key
 from holdfast.model.values import TypeRegistry, decode
 from holdfast.model.wake_keys import STORED_KINDS, everyone_key, key_of, stored_key
@@ -36,9 +37,12 @@ def trigger_key(found: Stimulus) -> int:
 
 def address_key(found: Stimulus) -> int:
     """The hash of the address of a stimulus: instance, correlation id and key. Stimuli of one address keep their order."""
-    key = None if found.key is None else decode(found.key, _PLAIN)
-    parts = [found.instance_id, found.correlation_id, key]
-    return wake_key("address", stimulus_hash("address", parts).encode())
+    if found.key is None:
+        text = text_hash("address", [found.instance_id, found.correlation_id, None])
+    else:
+        parts = [found.instance_id, found.correlation_id, decode(found.key, _PLAIN)]
+        text = stimulus_hash("address", parts)
+    return wake_key("address", text.encode())
 
 
 def place_of(mark: BookmarkRow) -> Place:
@@ -61,27 +65,38 @@ class BookmarkMatcher:
         self._cache = cache
 
     async def oldest(
-        self, tenant: str, found: Stimulus, passed: frozenset[str] = frozenset(), declined: Collection[Place] = ()
+        self,
+        tenant: str,
+        found: Stimulus,
+        passed: frozenset[str] = frozenset(),
+        declined: Collection[Place] = (),
+        *,
+        in_order: bool = False,
     ) -> Match | None:
         """The bookmark for an addressed stimulus: the oldest that fits.
 
-        `passed` are instances that do not receive it, `declined` are bookmarks that declined it. Raises `InstanceAtRest` or
+        `passed` are instances that do not receive it, `declined` are bookmarks that declined it. With `in_order`, there is none
+        while older stimuli of its address are kept (rule H16): the same query asks for them. Raises `InstanceAtRest` or
         `InstanceNotFound` if the stimulus is for an instance that receives nothing any more.
         """
         if found.instance_id is not None:
             key = InstanceKey(tenant, found.instance_id)
             mark = self._cached(key, found, declined) or await self._in_instance(key, found, declined)
             return None if mark is None else Match(mark, True)
+        address = address_key(found) if in_order else None
         queries = [
             BookmarkQuery(
                 tenant=tenant,
                 key=key,
                 correlation=correlation_key(found.correlation_id),
                 limit=2 + len(passed) + len(declined),
+                address=address,
             )
             for key in wake_keys(found)
         ]
         matches = await self._store.find_bookmarks(queries)
+        if any(matches.mail):
+            return None
         fitting = [
             mark
             for marks in matches.bookmarks
@@ -124,27 +139,29 @@ class BookmarkMatcher:
     def _cached(self, key: InstanceKey, found: Stimulus, declined: Collection[Place]) -> BookmarkRow | None:
         """The bookmark by the cached row. It may be gone, which the commit detects; its absence proves nothing."""
         row = self._cache.get(key)
-        return None if row is None or is_split(row.state) else _fitting(found, row, {}, declined)
+        return (
+            None if row is None or is_split(row.state) else _fitting(found, row, unpack_state(row.state, {}), declined)
+        )
 
     async def _in_instance(self, key: InstanceKey, found: Stimulus, declined: Collection[Place]) -> BookmarkRow | None:
         row, large = await self._cache.state(key, pages=False)
-        if unpack_state(row.state, large).branches:  # only bookmarks of sleeping branches are in pages
+        state = unpack_state(row.state, large)
+        if state.branches:  # Only bookmarks of sleeping branches are in pages.
             row, large = await self._cache.state(key)
+            state = unpack_state(row.state, large)
         if row.finished is not None:
             raise InstanceAtRest(key.id, row.status, remedy="It does not read events any more.")
         self._cache.keep_read(key, row)
-        return _fitting(found, row, large, declined)
+        return _fitting(found, row, state, declined)
 
 
-def _fitting(
-    found: Stimulus, row: InstanceRow, large: Mapping[str, bytes], declined: Collection[Place]
-) -> BookmarkRow | None:
+def _fitting(found: Stimulus, row: InstanceRow, state: State, declined: Collection[Place]) -> BookmarkRow | None:
     """The oldest bookmark of an instance that fits."""
     mine = correlation_key(row.correlation_id)
     if correlation_key(found.correlation_id) not in (0, mine):
         return None
     keys = wake_keys(found)
-    for mark in stored_bookmarks(unpack_state(row.state, large)):
+    for mark in stored_bookmarks(state):
         seq = int(mark.id[1:])
         if mark.name != found.type or mark.kind not in STORED_KINDS or (row.id, seq) in declined:
             continue

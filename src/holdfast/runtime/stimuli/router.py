@@ -114,13 +114,13 @@ class StimulusRouter:
         return found.instance_id is None and await self._starts.triggers_exist(tenant, found)
 
     async def deliver_at_once(self, tenant: str, found: Stimulus) -> bool:
-        """Deliver an addressed stimulus without storing it; False if it must be kept: there is no bookmark, or older stimuli of
-        its address are kept (rule H16).
+        """Deliver an addressed stimulus without storing it; False if it must be kept: no bookmark takes it, older stimuli
+        of its address are kept (rule H16), or its instance does not live.
 
         Returns after the receiver's commit, so the delivery is as durable as a kept stimulus.
         """
         try:
-            delivered = not await self._inbox.is_behind(tenant, found) and await self._delivery.deliver(tenant, found)
+            delivered = await self._delivery.deliver_at_once(tenant, found)
         except (*AWAY, PayloadRefused):
             raise  # AWAY: the outcome is unknown, and a row could deliver it twice. Refused: the sender gets the reason.
         except HoldfastError:

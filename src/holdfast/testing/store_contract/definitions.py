@@ -13,6 +13,7 @@ from holdfast.model.catalog import (
     DefinitionContent,
     DefinitionQuery,
     DefinitionVersion,
+    NewVersion,
     Origin,
     TriggerRow,
     Which,
@@ -87,6 +88,54 @@ class DefinitionContract(ContractBase):
         with pytest.raises(VersionConflict):
             await store.save_version(label(tenant, first, 2), first, expected="")
         assert await store.find_version(tenant, "order", 2) is None
+
+    async def test_many_new_definitions_are_published_at_once(self, store: Store, tenant: str) -> None:
+        names = [f"d{number:03}" for number in range(120)]
+        holds = {name: content(tenant, b'{"id": "%s"}' % name.encode()) for name in names}
+        await store.save_version(label(tenant, holds["d007"], definition_id="d007"), holds["d007"])
+        epoch = await store.epoch()
+
+        saved = await store.publish_new(
+            tenant,
+            [
+                NewVersion(
+                    label=label(tenant, holds[name], definition_id=name),
+                    content=holds[name],
+                    triggers=[trigger(tenant, holds[name], definition_id=name)],
+                )
+                for name in names
+            ],
+        )
+
+        assert [row.definition_id for row in saved] == [name for name in names if name != "d007"]
+        assert saved[0] == label(tenant, holds["d000"], definition_id="d000", published=True, latest=True)
+        assert await store.find_version(tenant, "d000") == saved[0]
+        assert await store.find_version(tenant, "d007") is None
+        assert await store.load_content(tenant, holds["d119"].hash) == holds["d119"]
+        assert len(await store.list_triggers(tenant)) == 119
+        assert await store.epoch() > epoch
+
+    async def test_of_two_that_publish_new_definitions_each_is_published_once(self, store: Store, tenant: str) -> None:
+        holds = [content(tenant, b'{"v": %d}' % number) for number in range(20)]
+        versions = [
+            NewVersion(label=label(tenant, each, definition_id=f"d{number}"), content=each)
+            for number, each in enumerate(holds)
+        ]
+
+        first, second = await asyncio.gather(
+            store.publish_new(tenant, versions[:15]), store.publish_new(tenant, versions[5:])
+        )
+
+        assert sorted(row.definition_id for row in (*first, *second)) == sorted(f"d{number}" for number in range(20))
+
+    async def test_new_definitions_of_documents_hold_no_code(self, store: Store, tenant: str) -> None:
+        code = content(tenant, CODE, origin=Origin.CODE)
+        await store.save_version(label(tenant, code), code)
+        await store.delete_version(tenant, "order", 1)
+        document = replace(code, origin=Origin.DOCUMENT)
+
+        with pytest.raises(OriginRefused):
+            await store.publish_new(tenant, [NewVersion(label=label(tenant, document), content=document)])
 
     async def test_one_version_is_published_and_the_highest_is_the_latest(self, store: Store, tenant: str) -> None:
         holds = [content(tenant, b'{"v": %d}' % number) for number in range(3)]

@@ -63,7 +63,7 @@ async def opened(store: Any, *workflows: Any, **options: Any) -> list[str]:
 
 
 def writes(calls: Iterable[str]) -> list[str]:
-    return [name for name in calls if name in {"save_version", "deploy", "put_schedules"}]
+    return [name for name in calls if name in {"save_version", "publish_new", "deploy", "put_schedules"}]
 
 
 async def contents(store: Any, *names: str) -> list[str]:

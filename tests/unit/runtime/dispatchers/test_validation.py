@@ -96,10 +96,10 @@ async def test_waiting_bookmarks_are_found_by_key_instance_and_correlation(
     assert await found(instance_id="i2", correlation_id="c1") == []
 
 
-async def test_a_stimulus_carries_its_address(memory: MemoryNode) -> None:
+def test_a_stimulus_carries_its_address() -> None:
     request = DispatchStimulus(type="Event", event_name="go", payload="hello", idempotency_key="k", key=7)
 
-    found = await validation.stimulus_of(memory.runtime, request, "s1")
+    found = validation.stimulus_of(request, "s1")
 
     assert (found.id, found.type, found.event_name, found.guarded) == ("s1", "Event", "go", True)
     assert found.payload is None  # An event is matched by its name.

@@ -48,6 +48,10 @@ class FileProvider:
         """Hashes of the files at the start."""
         self._contents: dict[Path, str] = {}
         """Contents that are published for the files."""
+        self._stamps: dict[Path, Stamp | None] = {}
+        """Stamps of the files when they were checked."""
+        self._checked: dict[Path, CheckedDefinition] = {}
+        """Checked definitions that are not published yet."""
         self._before: ProvidedDefinitions | None = None
         self.problems: dict[Path, HoldfastError] = {}
         """Errors of the files that could not be published."""
@@ -68,23 +72,27 @@ class FileProvider:
         await self._before.load()
         documents: dict[Path, Mapping[str, Any]] = {}
         problems: dict[Path, HoldfastError] = {}
+        known = set(self._ids.values())
         for number, path in enumerate(self._files()):
             if number % PAUSE_EVERY == 0:
                 await asyncio.sleep(0)
             try:
+                self._stamps[path] = _stamp(path)
                 data = _read(path)
                 self._sources[path] = source_hash(data)
                 unchanged = self._before.unchanged(self._sources[path])
-                if unchanged is None or unchanged.definition_id in self._ids.values():
+                if unchanged is None or unchanged.definition_id in known:
                     documents[path] = document_of(path, data)
                 else:
                     self._ids[path] = unchanged.definition_id
+                    known.add(unchanged.definition_id)
                     self._contents[path] = unchanged.content
                     self._seen[path] = _stamp(path)
             except DefinitionError as error:
                 problems[path] = error
         taken = {name: path for path, name in self._ids.items()}
-        problems |= await definitions.dry_run.together(documents, beside=beside, taken=taken)
+        self._checked, refused = await definitions.dry_run.all(documents, beside=beside, taken=taken)
+        problems |= refused
         if problems:
             raise DefinitionError(
                 f"{len(problems)} file(s) cannot be published, so nothing was published:\n{_listed(problems)}"
@@ -96,6 +104,7 @@ class FileProvider:
             return
         await definitions.as_activities.refresh()
         with definitions.as_activities.held():
+            await self._publish_new(definitions)
             await self.refresh(definitions)
         if self.problems:
             raise DefinitionError(f"{len(self.problems)} file(s) could not be published:\n{_listed(self.problems)}")
@@ -107,6 +116,13 @@ class FileProvider:
                     if path in self._sources and path in self._contents
                 ]
             )
+
+    async def _publish_new(self, definitions: Definitions) -> None:
+        """Publish the files whose definitions are new, many at once. `refresh` publishes the others one by one."""
+        checked, self._checked = self._checked, {}
+        for path, version in (await definitions.publish_new(checked, source=Source.FILE)).items():
+            self._ids[path], self._contents[path] = version.definition_id, version.content
+            self._seen[path] = self._stamps.get(path)
 
     # -- while they are watched ----------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from holdfast.persistence.sql.commits import writes
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.guard_evidence import gather
 from holdfast.persistence.sql.mysql.statements import rewritten
+from holdfast.persistence.sql.mysql.tally_deltas import count_commits
 from holdfast.persistence.sql.script import Script, all_of, grouped
 from holdfast.ports import Codec
 
@@ -42,6 +43,7 @@ def commit_script(batch: Sequence[Commit], dialect: Dialect, codec: Codec) -> Sc
     outcomes = check_guards(batch, found, accept)
     survivors = yield from _without_held_hints(survivors, dialect)
     faultpoints.reached("commit.locked")
+    yield from count_commits(survivors)
     for statement in writes(survivors, dialect, codec):
         if statement.values:
             yield statement

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from holdfast.model.changes import NO_TOPIC, Change, of_commits, of_rows
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
-from holdfast.model.upkeep import MigrationReport
+from holdfast.model.upkeep import InstanceExport, MigrationReport
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.claim_turns import take_turns
@@ -31,14 +31,16 @@ from holdfast.persistence.sql.mysql.commits import commit_script
 from holdfast.persistence.sql.mysql.driver import POOLS, MysqlDriver
 from holdfast.persistence.sql.mysql.errors import MysqlTransient
 from holdfast.persistence.sql.mysql.statements import rewritten
+from holdfast.persistence.sql.mysql.tally_deltas import TALLIES, count_deleted, count_imported
+from holdfast.persistence.sql.mysql.tally_fold import TallyFolder
 from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.pulse import SqlPulse
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script, execute, marks
-from holdfast.persistence.sql.search import SqlSearch
 from holdfast.persistence.sql.store_base import system_now
-from holdfast.persistence.sql.upkeep import SqlUpkeep
+from holdfast.persistence.sql.tallied_search import TalliedSearch
+from holdfast.persistence.sql.tallied_upkeep import TalliedUpkeep
 from holdfast.persistence.sql.work import SqlWork, claim_order
 from holdfast.persistence.sql.work_tables import AT_ONCE, WORK
 from holdfast.ports import Codec, TransientErrors
@@ -62,6 +64,7 @@ MYSQL = Dialect(
     by_index=" force index ({index})",
     by_name=" force index (hf_instance_name)",
     by_id=" force index (primary)",
+    tallies=TALLIES,
 )
 
 
@@ -73,8 +76,8 @@ class MysqlStore(
     SqlInboxOutbox,
     SqlNodes,
     SqlPulse,
-    SqlSearch,
-    SqlUpkeep,
+    TalliedSearch,
+    TalliedUpkeep,
     SqlExportImport,
     SqlRecords,
 ):
@@ -99,11 +102,13 @@ class MysqlStore(
         self._held_claims = HeldClaims()
         pools = connection_shares(connections, POOLS, single=0, store="MariaDB")
         self._driver = MysqlDriver(address, self.script_of, self.transient, retry, pools)
+        self._folder = TallyFolder(self._driver.write)
 
     async def open(self, *, migrate: bool = True) -> None:
         await self._driver.open(migrating=migrate)
 
     async def close(self) -> None:
+        await self._folder.close()
         await self._driver.close()
 
     async def migrate(self, *, check: bool = False) -> MigrationReport:
@@ -117,7 +122,9 @@ class MysqlStore(
         await self._held_claims.release(
             [(commit.tenant, work_id) for commit in batch for work_id in commit.work_consumed]
         )
-        return await self._driver.commit(batch)
+        outcomes = await self._driver.commit(batch)
+        self._folder.mark()
+        return outcomes
 
     def script_of(self, batch: Sequence[Commit]) -> Script[list[CommitOutcome]]:
         return commit_script(batch, self._dialect, self._codec)
@@ -125,6 +132,7 @@ class MysqlStore(
     def committed(self, batch: Sequence[Commit]) -> None:
         """Publish a batch that a claim has committed."""
         self._driver.changes.changed(of_commits(batch))
+        self._folder.mark()
 
     @asynccontextmanager
     async def claim(
@@ -190,6 +198,14 @@ class MysqlStore(
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
         await self._held_claims.release(list(map(key_of, rows)))
         await super().defer(rows, due)
+
+    def _delete_rows(self, tenant: str, ids: Sequence[str], now: int) -> Script[None]:
+        yield from count_deleted(tenant, ids)
+        yield from super()._delete_rows(tenant, ids, now)
+
+    def _import(self, export: InstanceExport) -> Script[None]:
+        yield from super()._import(export)
+        yield from count_imported(export.instance)
 
     def _delete_unused(self, limit: int) -> Script[int]:
         """Lock the epoch first: a transaction that saves a version holds it, and may refer to unused content."""

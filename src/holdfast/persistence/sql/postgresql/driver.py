@@ -120,7 +120,8 @@ class PostgresDriver:
     def committed(self, batch: Sequence[Commit]) -> None:
         """Tell the listener and the projector of committed instances."""
         self.listener.changed(of_commits(batch))
-        self.projector.mark()
+        if any(commit.instance is not None for commit in batch):
+            self.projector.mark()
 
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         try:
@@ -175,7 +176,6 @@ class PostgresDriver:
 
         result = await self._retried(attempt)
         self.listener.changed(change)
-        self.projector.mark()
         return result
 
     async def fetch(self, sql: str, *values: Any) -> Rows:

@@ -134,8 +134,8 @@ _VERSIONS = f"""select u.number, coalesce(i.version, 0),
     from unnest($1::{ROW_TYPE}commits[]) u
     left join hf_instance i on i.tenant = u.tenant and i.id = u.id
     left join hf_journal j on j.tenant = u.tenant and j.instance_id = u.id and j.version = u.version"""  # noqa: S608
-_LIST = """insert into hf_unlisted (is_new, tenants, ids, createds)
-    select $1, array[tenant], array[id], array[created] from hf_instance where tenant = $2 and id = $3"""
+_LIST = """insert into hf_unlisted (shard, is_new, tenants, ids, createds)
+    select hf_shard(id), $1, array[tenant], array[id], array[created] from hf_instance where tenant = $2 and id = $3"""
 _DROP = """delete from hf_work t using (
     select tenant, id from hf_work where tenant = $1 and id = any($2) for update skip locked
 ) u where t.tenant = u.tenant and t.id = u.id"""

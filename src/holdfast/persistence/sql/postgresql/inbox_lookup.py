@@ -25,7 +25,15 @@ from holdfast.ports import Mail
 _NOW = "(extract(epoch from statement_timestamp()) * 1000000)::bigint"
 _VISIBLE = f"(i.expires is null or i.expires > {_NOW}) and i.due <= {_NOW}"
 _ANY = "select 1 from hf_inbox limit 1"
-_ADDRESSED = f"""select exists (select 1 from hf_inbox i where i.tenant = a.tenant and i.address = a.address and {_VISIBLE})
+
+
+def has_mail(of: str, tenant: str | None = None) -> str:
+    """Condition that mail of the address of a row `of` is stored."""
+    tenant = tenant or f"{of}.tenant"
+    return f"exists (select 1 from hf_inbox i where i.tenant = {tenant} and i.address = {of}.address and {_VISIBLE})"
+
+
+_ADDRESSED = f"""select {has_mail("a")}
 from unnest($1::text[], $2::int8[]) with ordinality a(tenant, address, number) order by a.number"""
 _RING = (
     f"insert into hf_work ({WORK.columns}) select {WORK.columns} from unnest($2::{ROW_TYPE}work_added[])"

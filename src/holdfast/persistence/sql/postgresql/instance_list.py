@@ -1,16 +1,8 @@
-"""Projection of the list of instances, written after the commits (rule M7).
+"""Projector of the list of instances, which runs after the commits (rule M7).
 
-Each commit statement adds the keys of its instances to hf_unlisted, one row per batch. The transaction that lists these
-instances deletes the row, so another process continues after a crash. Only one projector of the cluster works at a time,
-under an advisory lock: it never reads older rows than its predecessor wrote, so a deleted instance cannot reappear. Before a
-list is read, all commits so far are projected, for at most one second.
-
-Values that many instances share (definition, content, status) are a row of hf_group with a hash as its key; the view
-hf_listed joins them. A new instance is not in the list yet, so it is inserted without a check. If it is in the list after all
-(it was deleted and imported in the meantime), the round is repeated with a check.
+Each process projects the commits of all processes, beside other projectors. Before a list is read, all commits so far are
+projected, for at most one second.
 """
-
-# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
 from __future__ import annotations
 
@@ -18,76 +10,31 @@ import asyncio
 import logging
 from contextlib import suppress
 from datetime import timedelta
+from time import monotonic
 
 from holdfast.errors import StoreUnavailable
-from holdfast.persistence.sql.postgresql.connection import STORE_ERRORS, Connection, is_there_already
-from holdfast.persistence.sql.postgresql.pool import Pool, roll_back
+from holdfast.persistence.sql.postgresql.connection import STORE_ERRORS, Connection
+from holdfast.persistence.sql.postgresql.list_projection import project
+from holdfast.persistence.sql.postgresql.pool import Pool
+from holdfast.persistence.sql.postgresql.tally_upkeep import merge_tallies
 
-_LOCK = 4711_2014_0816
 _ROUND_INTERVAL = 0.2
 """Seconds between two rounds. Fewer rounds cost less, and versions in quick succession are listed only once."""
 _RETRY_INTERVAL = 1.0
 """Seconds until the next round after an error."""
-_ROUND_BATCHES = 64
-"""Rows of hf_unlisted in one round."""
-_OWN = "tenant, id, version, correlation_id, name, parent_id, incidents, created, updated, finished"
-"""Listed columns of an instance, besides its group."""
-_CHANGES = ", ".join(
-    f"{column} = excluded.{column}"
-    for column in (*_OWN.split(", "), "group_number")
-    if column not in {"tenant", "created", "id"}
-)
-_OF_GROUP = "tenant, definition_id, definition_version, content, status, is_system"
-GROUP = """hashtextextended(i.tenant, hashtextextended(i.definition_id, hashtextextended(i.content,
-    hashtextextended(i.status, i.definition_version::bigint * 2 + i.is_system))))"""
-_SAME = "i.tenant = k.tenant and i.id = k.id and i.created = k.created"
-
-
-def _list(*, looking: bool) -> str:
-    own = ", ".join("i." + column for column in _OWN.split(", "))
-    keys = "from taken cross join lateral unnest(tenants, ids, createds) k(tenant, id, created)"
-    insert = f"insert into hf_listing ({_OWN}, group_number)"
-    return f"""with taken as (
-    delete from hf_unlisted where number in (select number from hf_unlisted order by number limit {_ROUND_BATCHES})
-    returning is_new, tenants, ids, createds
-), new as not materialized (
-    select k.* {keys} where {"false" if looking else "is_new"}
-), again as materialized (
-    select distinct k.* {keys} where {"true" if looking else "not is_new"}
-    and not exists (select 1 from new i where {_SAME})
-), found as materialized (
-    select k.tenant as whose, k.id as which, k.created as since, {own}, {GROUP} as group_number
-    from again k left join hf_instance i on {_SAME}
-), listed as (
-    {insert} select {own}, {GROUP} from new k join hf_instance i on {_SAME} order by k.created
-    returning group_number, tenant, id
-), listed_again as (
-    {insert} select {_OWN}, group_number from found where id is not null order by tenant, id
-    on conflict (tenant, created, id) do update set {_CHANGES} returning group_number, tenant, id
-), forgotten as (
-    delete from hf_listing l using found f
-    where f.id is null and l.tenant = f.whose and l.created = f.since and l.id = f.which
-), grouped as (
-    insert into hf_group (number, {_OF_GROUP})
-    select m.group_number, {", ".join("i." + column for column in _OF_GROUP.split(", "))} from (
-        select group_number, min(tenant) as tenant, min(id) as id
-        from (table listed union all table listed_again) a group by group_number
-    ) m join hf_instance i on i.tenant = m.tenant and i.id = m.id
-    where not exists (select 1 from hf_group g where g.tenant = m.tenant and g.number = m.group_number) on conflict do nothing
-) select count(*) from taken"""
-
-
-_LIST = _list(looking=False)
-_LIST_LOOKING = _list(looking=True)
+_MERGE_INTERVAL = 3600.0
+"""Seconds between two merges of counters, which follow a round: an idle process merges nothing."""
 _PENDING = "select exists (select 1 from hf_unlisted)"
 
 _log = logging.getLogger("holdfast.persistence.postgresql")
 
 
 class Projector:
-    def __init__(self, pool: Pool, pause: float = _ROUND_INTERVAL) -> None:
+    def __init__(self, pool: Pool, pause: float = _ROUND_INTERVAL, merge_interval: float = _MERGE_INTERVAL) -> None:
         self._pool = pool
         self._pause = pause
+        self._merge_interval = merge_interval
+        self._merged = monotonic()
         self._changed = 0
         """Number of commits of this process."""
         self._listed = 0
@@ -106,8 +53,9 @@ class Projector:
         """Project all commits so far, of any process, as far as the timeout allows. Errors are ignored: the query that follows
         raises them."""
         with suppress(TimeoutError, *STORE_ERRORS):
-            async with asyncio.timeout(timeout.total_seconds()):
-                await self._round(only_if_pending=True)
+            async with asyncio.timeout(timeout.total_seconds()), self._pool.connection() as connection:
+                if (await connection.fetch(_PENDING))[0][0]:
+                    await self._round(connection, wait=True)
 
     async def close(self) -> None:
         """Run a last round. Another process, or the next start, lists the rest."""
@@ -121,7 +69,8 @@ class Projector:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), pause)
             try:
-                await self._round()
+                async with self._pool.connection() as connection:
+                    await self._round(connection, wait=self._stop.is_set())
             except STORE_ERRORS as error:
                 # Callers report an unreachable server, so it is only logged as debug here.
                 level = logging.DEBUG if isinstance(error, StoreUnavailable) else logging.WARNING
@@ -130,37 +79,11 @@ class Projector:
                     return
                 pause = _RETRY_INTERVAL
 
-    async def _round(self, *, only_if_pending: bool = False) -> None:
-        """Project until hf_unlisted is empty."""
-        async with self._pool.connection() as connection:
-            if only_if_pending and not (await connection.fetch(_PENDING))[0][0]:
-                return
-            async with self._running:
-                began = self._changed
-                while await project(connection):
-                    pass
+    async def _round(self, connection: Connection, *, wait: bool) -> None:
+        async with self._running:
+            began = self._changed
+            if await project(connection, wait=wait):
                 self._listed = began
-
-
-async def project(connection: Connection) -> bool:
-    """Project one batch in one transaction. Returns whether there may be more."""
-    try:
-        return await _project(connection, _LIST)
-    except Exception as error:
-        if not is_there_already(error):
-            raise
-    return await _project(connection, _LIST_LOOKING)
-
-
-async def _project(connection: Connection, text: str) -> bool:
-    await connection.execute(f"begin; set local synchronous_commit = off; select pg_advisory_xact_lock({_LOCK})")
-    try:
-        rows = await connection.fetch(text)
-        await connection.execute("commit")
-    except BaseException as error:
-        if is_there_already(error):
-            await roll_back(connection)
-        else:
-            connection.terminate()
-        raise
-    return int(rows[0][0]) == _ROUND_BATCHES
+            if monotonic() - self._merged > self._merge_interval:
+                self._merged = monotonic()
+                await merge_tallies(connection)

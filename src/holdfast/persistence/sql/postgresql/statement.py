@@ -57,6 +57,7 @@ _CHANGES = (
 )
 _SEGMENT = "first_entry, entries, written, data"
 """Columns of the journal segment of a changed instance. It is written together with the instance's row."""
+_UNLIST = "insert into hf_unlisted (shard, is_new, tenants, ids, createds) select"
 _EFFECT_KEY = "tenant, instance_id, execution"
 _ADDED: Mapping[str, Table[Any]] = {
     "journal": JOURNAL, "bookmark_added": BOOKMARK, "effect_added": EFFECT, "incident_added": INCIDENT,
@@ -379,15 +380,12 @@ def _inserts(text: _Text) -> Iterator[str]:
 
 
 def _lists(text: _Text) -> list[tuple[str, str]]:
-    """Names and inserts of the keys that the projector must list (`instance_list.py`), for new and for changed instances. In a
-    confident statement, all instances are written."""
-    gather, where = ("array[{}]", "") if text.single else ("array_agg({})", " having count(*) > 0")
+    """Names and inserts of the keys that the projector must list (`list_projection.py`), for new and for changed instances. In
+    a confident statement, all instances are written."""
+    gather, by = ("array[{}]", "") if text.single else ("array_agg({})", " group by 1")
     gathered = ", ".join(gather.format(column) for column in ("tenant", "id", "created"))
     return [
-        (
-            f"unlisted_{kind}",
-            f"insert into hf_unlisted (is_new, tenants, ids, createds) select {is_new}, {gathered} from {written}{where}",
-        )
+        (f"unlisted_{kind}", f"{_UNLIST} hf_shard(id), {is_new}, {gathered} from {written}{by}")
         for kind, written, is_new in (
             ("new", text.rows("new") if text.confident and "new" in text else "made", True),
             ("changed", "moved", False),

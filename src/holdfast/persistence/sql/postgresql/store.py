@@ -12,7 +12,7 @@ from holdfast.model.changes import NO_TOPIC, Change, of_rows
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.listing import HourCount, InstanceFilter, InstancePage, InstanceQuery
 from holdfast.model.stored import InstanceKey
-from holdfast.model.upkeep import MigrationReport, RetentionRule, StoreStats
+from holdfast.model.upkeep import InstanceExport, MigrationReport, RetentionRule, StoreStats
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.codec import PayloadCodec
@@ -145,6 +145,15 @@ class PostgresStore(
     async def find_expired(self, tenant: str, rule: RetentionRule, limit: int) -> Sequence[str]:
         await self._driver.projector.catch_up()
         return await super().find_expired(tenant, rule, limit)
+
+    async def delete_instances(self, tenant: str, ids: Sequence[str]) -> int:
+        deleted = await super().delete_instances(tenant, ids)
+        self._driver.projector.mark()
+        return deleted
+
+    async def import_instance(self, export: InstanceExport) -> None:
+        await super().import_instance(export)
+        self._driver.projector.mark()
 
     async def stats(self, tenant: str | None = None, *, at_most: int | None = None) -> StoreStats:
         await self._driver.projector.catch_up()

@@ -14,9 +14,9 @@ from holdfast.persistence.sql.tables import micros
 from holdfast.persistence.sql.tallied_upkeep import TalliedUpkeep
 from holdfast.persistence.sql.upkeep import NO_LIVE_RELATIVES
 
-_UNLIST = """insert into hf_unlisted (is_new, tenants, ids, createds)
-    select false, array_agg(tenant), array_agg(id), array_agg(created) from hf_instance
-    where tenant = ? and id in ({marks}) having count(*) > 0"""
+_UNLIST = """insert into hf_unlisted (shard, is_new, tenants, ids, createds)
+    select hf_shard(id), false, array_agg(tenant), array_agg(id), array_agg(created) from hf_instance
+    where tenant = ? and id in ({marks}) group by 1"""
 
 
 class PostgresUpkeep(TalliedUpkeep):

@@ -12,6 +12,7 @@ from typing import TypeVar
 from holdfast.model.changes import NO_TOPIC, Change
 from holdfast.model.cluster import Registration
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
+from holdfast.model.listing import HOURS_KEPT
 from holdfast.model.upkeep import MigrationReport
 from holdfast.model.work import WorkRow
 from holdfast.persistence import faultpoints
@@ -28,7 +29,8 @@ from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.pulse import SqlPulse
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
-from holdfast.persistence.sql.script import Script
+from holdfast.persistence.sql.script import Script, execute
+from holdfast.persistence.sql.search import HOUR
 from holdfast.persistence.sql.sqlite.claim import OptimisticClaim
 from holdfast.persistence.sql.sqlite.driver import POOLS, SINGLE_CONNECTIONS, SqliteDriver
 from holdfast.persistence.sql.store_base import system_now
@@ -46,6 +48,9 @@ SQLITE = Dialect(
     by_name=" indexed by hf_instance_name",
     by_id=" indexed by sqlite_autoindex_hf_instance_1",
 )
+
+
+_PRUNE_TALLIES = "delete from hf_tally where tenant = ? and (value = 0 or (hour >= 0 and hour < ?))"
 
 
 class SqliteStore(
@@ -102,6 +107,11 @@ class SqliteStore(
             return []
         faultpoints.reached("commit.begin")
         return await retrying(lambda: self._driver.commit(batch), transient=self.transient, policy=self._retry)
+
+    def _delete_rows(self, tenant: str, ids: Sequence[str], now: int) -> Script[None]:
+        """Retention also deletes counters that are zero, and hours that are no longer shown."""
+        yield from super()._delete_rows(tenant, ids, now)
+        yield execute(_PRUNE_TALLIES, tenant, now // HOUR - round(HOURS_KEPT.total_seconds()) // 3600)
 
     @asynccontextmanager
     async def claim(

@@ -233,8 +233,8 @@ async def test_a_deleted_instance_does_not_come_back_to_the_list(store: Postgres
     assert await store.count("", ALL) == 1
     await store.delete_instances("", ["i"])
     await admin.execute(
-        "insert into hf_unlisted (is_new, tenants, ids, createds) select is_new, array[''], array['i'], array[0]"
-        " from (values (true), (false)) v(is_new)"
+        "insert into hf_unlisted (shard, is_new, tenants, ids, createds)"
+        " select hf_shard('i'), is_new, array[''], array['i'], array[0] from (values (true), (false)) v(is_new)"
     )
 
     assert await store.count("", ALL) == 0
@@ -246,8 +246,8 @@ async def test_a_listed_instance_does_not_block_the_projector(store: PostgresSto
     await store.commit([commit_of(instance("i"))])
     assert await store.count("", ALL) == 1
     await admin.execute(
-        "insert into hf_unlisted (is_new, tenants, ids, createds) select true, array[tenant], array[id], array[created]"
-        " from hf_instance"
+        "insert into hf_unlisted (shard, is_new, tenants, ids, createds)"
+        " select hf_shard(id), true, array[tenant], array[id], array[created] from hf_instance"
     )
     await admin.execute("update hf_instance set correlation_id = 'changed'")
     await store.commit([commit_of(instance("j"))])

@@ -35,6 +35,21 @@ create table hf_instance (
     index hf_instance_incidents (tenant, incidents, created)
 ) engine = InnoDB row_format = dynamic;
 
+-- Number of instances. hour = -1: by definition, content and status now. Other rows: instances that started or ended in that hour
+-- since 1970. Commits insert changes into hf_tally_delta, which are added to hf_tally later.
+create table hf_tally (
+    tenant varbinary(255) not null, hour bigint not null, definition_id varbinary(255) not null,
+    definition_version bigint not null, content varbinary(255) not null, status varbinary(64) not null,
+    is_system smallint not null, value bigint not null,
+    primary key (tenant, hour, definition_id, definition_version, content, status, is_system)
+) engine = InnoDB row_format = dynamic;
+create table hf_tally_delta (
+    number bigint not null auto_increment primary key,
+    tenant varbinary(255) not null, hour bigint not null, definition_id varbinary(255) not null,
+    definition_version bigint not null, content varbinary(255) not null, status varbinary(64) not null,
+    is_system smallint not null, value bigint not null
+) engine = InnoDB row_format = dynamic;
+
 create table hf_journal (
     tenant varbinary(255) not null, instance_id varbinary(255) not null, version bigint not null,
     burst_id varbinary(255) not null, first_entry bigint not null, entries bigint not null, written bigint not null,

@@ -23,6 +23,9 @@ alter table hf_instance alter column state set storage external;
 alter table hf_instance alter column first_data set storage external;
 create index hf_instance_parent on hf_instance (tenant, parent_id) where parent_id is not null;
 
+create function hf_shard(id text) returns smallint language sql immutable parallel safe as
+    $$ select (hashtext(id) & 7)::smallint $$;
+
 -- What lists read, by the view hf_listed: written behind the commit, from the keys in hf_unlisted (one row per batch of
 -- commits). What many share is a row of hf_group; its number is a hash of the rest. 
 create table hf_group (
@@ -38,7 +41,7 @@ create table hf_listing (
     correlation_id text collate "C", name text collate "C", parent_id text collate "C",
     primary key (tenant, created, id)
 ) with (fillfactor = 90);
-create index hf_listing_finished on hf_listing (group_number, finished, id);
+create index hf_listing_finished on hf_listing (group_number, finished, id) where finished is not null;
 create index hf_listing_created on hf_listing (group_number, created, id);
 create index hf_listing_updated on hf_listing (group_number, updated, id);
 create index hf_listing_all_updated on hf_listing (tenant, updated, id);
@@ -53,47 +56,60 @@ create view hf_listed as
 
 -- Number of instances, kept by triggers of hf_listing.
 -- hour = -1: instances by definition, content and status now. Other rows: instances that started or ended in that hour since
--- 1970. They outlive their instances. The projector is the only writer of hf_listing, and so of hf_tally.
-
+-- 1970. They outlive their instances. A counter is one row per shard of instances: projectors, the only writers of hf_listing,
+-- write a shard only under its lock.
 create table hf_tally (
     hour bigint not null, value bigint not null, definition_version integer not null, is_system smallint not null,
     tenant text collate "C" not null, definition_id text collate "C" not null, content text collate "C" not null,
-    status text collate "C" not null,
-    primary key (tenant, hour, definition_id, definition_version, content, status, is_system)
+    status text collate "C" not null, shard smallint not null,
+    primary key (tenant, hour, definition_id, definition_version, content, status, is_system, shard)
 ) with (fillfactor = 50);
+-- The rows of a statement are added up by group before they meet hf_group, and old and new rows are never joined: the plan of a
+-- trigger is made for the first statement of a session, which often has one row.
 create function hf_tally_inserted() returns trigger language plpgsql as $$ begin
-    insert into hf_tally as t (tenant, hour, definition_id, definition_version, content, status, is_system, value)
-    select tenant, hour, definition_id, definition_version, content, status, is_system, sum(value) from (
-    select n.tenant, -1::bigint as hour, g.definition_id, g.definition_version, g.content, g.status, g.is_system, 1 as value
-        from new_rows n join hf_group g on g.tenant = n.tenant and g.number = n.group_number
-    union all select n.tenant, n.created / 3600000000, '', 0, '', 'started', g.is_system, 1
-        from new_rows n join hf_group g on g.tenant = n.tenant and g.number = n.group_number
-    union all select n.tenant, n.finished / 3600000000, '', 0, '', g.status, g.is_system, 1
-        from new_rows n join hf_group g on g.tenant = n.tenant and g.number = n.group_number where n.finished is not null
-    ) changes group by 1, 2, 3, 4, 5, 6, 7 having sum(value) <> 0 order by 1, 2, 3, 4, 5, 6, 7
-    on conflict (tenant, hour, definition_id, definition_version, content, status, is_system)
+    insert into hf_tally as t (tenant, hour, definition_id, definition_version, content, status, is_system, shard, value)
+    with counted as materialized (
+        select tenant, group_number, created / 3600000000 as began, finished / 3600000000 as ended, hf_shard(id) as shard,
+            count(*) as value
+        from new_rows group by 1, 2, 3, 4, 5)
+    select c.tenant, x.hour, x.definition_id, x.definition_version, x.content, x.status, g.is_system, c.shard, sum(c.value)
+    from counted c join hf_group g on g.tenant = c.tenant and g.number = c.group_number
+    cross join lateral (values
+        (-1::bigint, g.definition_id, g.definition_version, g.content, g.status),
+        (c.began, '', 0, '', 'started'),
+        (c.ended, '', 0, '', g.status)) x (hour, definition_id, definition_version, content, status)
+    where x.hour is not null group by 1, 2, 3, 4, 5, 6, 7, 8
+    on conflict (tenant, hour, definition_id, definition_version, content, status, is_system, shard)
     do update set value = t.value + excluded.value; return null; end $$;
 create function hf_tally_updated() returns trigger language plpgsql as $$ begin
-    insert into hf_tally as t (tenant, hour, definition_id, definition_version, content, status, is_system, value)
-    select tenant, hour, definition_id, definition_version, content, status, is_system, sum(value) from (
-    select n.tenant, -1::bigint as hour, g.definition_id, g.definition_version, g.content, g.status, g.is_system, 1 as value
-        from new_rows n join hf_group g on g.tenant = n.tenant and g.number = n.group_number
-    union all select o.tenant, -1::bigint as hour, g.definition_id, g.definition_version, g.content, g.status, g.is_system, -1 as value
-        from old_rows o join hf_group g on g.tenant = o.tenant and g.number = o.group_number
-    union all select n.tenant, n.finished / 3600000000, '', 0, '', g.status, g.is_system, 1
-        from new_rows n join hf_group g on g.tenant = n.tenant and g.number = n.group_number
-        join old_rows o on o.tenant = n.tenant and o.created = n.created and o.id = n.id
-        where n.finished is not null and o.finished is null
-    ) changes group by 1, 2, 3, 4, 5, 6, 7 having sum(value) <> 0 order by 1, 2, 3, 4, 5, 6, 7
-    on conflict (tenant, hour, definition_id, definition_version, content, status, is_system)
+    insert into hf_tally as t (tenant, hour, definition_id, definition_version, content, status, is_system, shard, value)
+    with moved as materialized (
+        select tenant, group_number, shard, sum(value) as value from (
+            select tenant, group_number, hf_shard(id) as shard, 1 as value from new_rows
+            union all select tenant, group_number, hf_shard(id), -1 from old_rows) r
+        group by 1, 2, 3 having sum(value) <> 0
+    ), ended as materialized (
+        select tenant, group_number, shard, hour, count(*) as value from (
+            select tenant, max(group_number) as group_number, hf_shard(id) as shard, max(finished) / 3600000000 as hour from (
+                select tenant, created, id, group_number, finished, true as is_new from new_rows where finished is not null
+                union all select tenant, created, id, group_number, finished, false from old_rows where finished is not null) r
+            group by tenant, created, id having bool_and(is_new)) e
+        group by 1, 2, 3, 4)
+    select tenant, hour, definition_id, definition_version, content, status, is_system, shard, sum(value) from (
+        select m.tenant, -1::bigint as hour, g.definition_id, g.definition_version, g.content, g.status, g.is_system, m.shard, m.value
+            from moved m join hf_group g on g.tenant = m.tenant and g.number = m.group_number
+        union all select e.tenant, e.hour, '', 0, '', g.status, g.is_system, e.shard, e.value
+            from ended e join hf_group g on g.tenant = e.tenant and g.number = e.group_number) changes
+    group by 1, 2, 3, 4, 5, 6, 7, 8 having sum(value) <> 0
+    on conflict (tenant, hour, definition_id, definition_version, content, status, is_system, shard)
     do update set value = t.value + excluded.value; return null; end $$;
 create function hf_tally_deleted() returns trigger language plpgsql as $$ begin
-    insert into hf_tally as t (tenant, hour, definition_id, definition_version, content, status, is_system, value)
-    select tenant, hour, definition_id, definition_version, content, status, is_system, sum(value) from (
-    select o.tenant, -1::bigint as hour, g.definition_id, g.definition_version, g.content, g.status, g.is_system, -1 as value
-        from old_rows o join hf_group g on g.tenant = o.tenant and g.number = o.group_number
-    ) changes group by 1, 2, 3, 4, 5, 6, 7 having sum(value) <> 0 order by 1, 2, 3, 4, 5, 6, 7
-    on conflict (tenant, hour, definition_id, definition_version, content, status, is_system)
+    insert into hf_tally as t (tenant, hour, definition_id, definition_version, content, status, is_system, shard, value)
+    with gone as materialized (
+        select tenant, group_number, hf_shard(id) as shard, count(*) as value from old_rows group by 1, 2, 3)
+    select o.tenant, -1, g.definition_id, g.definition_version, g.content, g.status, g.is_system, o.shard, -sum(o.value)
+    from gone o join hf_group g on g.tenant = o.tenant and g.number = o.group_number group by 1, 2, 3, 4, 5, 6, 7, 8
+    on conflict (tenant, hour, definition_id, definition_version, content, status, is_system, shard)
     do update set value = t.value + excluded.value; return null; end $$;
 create trigger hf_tally_insert after insert on hf_listing
     referencing new table as new_rows for each statement execute function hf_tally_inserted();
@@ -103,8 +119,9 @@ create trigger hf_tally_delete after delete on hf_listing
     referencing old table as old_rows for each statement execute function hf_tally_deleted();
 
 create table hf_unlisted (
-    number bigint generated always as identity primary key, is_new boolean not null,
-    tenants text[] collate "C" not null, ids text[] collate "C" not null, createds bigint[] not null
+    number bigint generated always as identity, shard smallint not null, is_new boolean not null,
+    tenants text[] collate "C" not null, ids text[] collate "C" not null, createds bigint[] not null,
+    primary key (shard, number)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
 create table hf_journal (
