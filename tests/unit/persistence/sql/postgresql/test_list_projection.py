@@ -1,9 +1,10 @@
-"""One transaction of the projection: shards are projected apart, and an interrupted transaction loses nothing."""
+"""One transaction of the projection: shards are projected apart, an interrupted transaction loses nothing, counters are exact."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from random import Random
 
 import pytest
 
@@ -16,6 +17,9 @@ from tests.support.unlisted_instances import delete, differences, write
 pytestmark = pytest.mark.service("postgres")
 
 IDS = [f"i{number}" for number in range(100)]
+MANY = [f"i{number}" for number in range(200)]
+_BY_HOUR = "select status, sum(value)::int from hf_tally where hour >= 0 group by 1"
+_TRIGGERS = "select proname, prosrc from pg_proc where proname like 'hf_tally_%'"
 _WAITING = """select count(*) from pg_locks
     where not granted and database = (select oid from pg_database where datname = current_database())"""
 
@@ -40,7 +44,7 @@ async def test_the_ids_use_all_shards(admin: Connection, lane: Connection) -> No
 
 async def test_a_sweep_lists_all_shards(admin: Connection, lane: Connection) -> None:
     await write(admin, IDS)
-    await write(admin, IDS[:50], 2, "finished")
+    await write(admin, MANY[:50], 2, "finished")
     await write(admin, ["gone"])
     await delete(admin, ["gone"])
 
@@ -95,3 +99,65 @@ async def test_an_interrupted_projection_is_done_again(database: str, admin: Con
     assert (await admin.fetch("select count(*) from hf_listing"))[0][0] == 0
     assert await sweep(lane) == set()
     assert await differences(admin) == []
+
+
+# -- counters: exact after statements of many rows, whatever happened to these rows between two projections -----------
+
+
+async def by_hour(admin: Connection) -> dict[str, int]:
+    return {row[0]: row[1] for row in await admin.fetch(_BY_HOUR)}
+
+
+async def test_an_instance_is_counted_each_time_it_ends(admin: Connection, lane: Connection) -> None:
+    await write(admin, MANY)
+    await project(lane)
+    assert await by_hour(admin) == {"started": 200}
+
+    for version, (part, status) in enumerate(
+        [(MANY[:150], "finished"), (MANY[:50], "running"), (MANY[:100], "finished")], start=2
+    ):
+        await write(admin, part, version, status)
+        await project(lane)
+
+    assert await by_hour(admin) == {"started": 200, "finished": 150 + 50}
+    assert await differences(admin) == []
+
+
+async def test_instances_that_are_listed_twice_or_deleted_are_not_counted_again(
+    admin: Connection, lane: Connection
+) -> None:
+    await write(admin, MANY, 1, "finished")
+    await project(lane)
+    await write(admin, MANY, 2, "finished")  # Changed after its end.
+    await project(lane)
+    await delete(admin, MANY[:30])
+    await project(lane)
+
+    assert await by_hour(admin) == {"started": 200, "finished": 200}
+    assert await differences(admin) == []
+
+
+async def test_random_changes_are_counted_exactly(admin: Connection, lane: Connection) -> None:
+    random = Random(3)
+    await write(admin, MANY)
+    for version in range(2, 30):
+        await write(admin, random.sample(MANY, 60), version, random.choice(("running", "suspended", "faulted")))
+        if version % 3 == 0:
+            await project(lane)
+            assert await differences(admin) == []
+    await project(lane)
+    await delete(admin, MANY)
+    await project(lane)
+
+    assert await differences(admin) == []
+    assert (await admin.fetch("select count(*) from hf_tally where hour = -1 and value < 0"))[0][0] == 0
+
+
+async def test_triggers_do_not_join_old_with_new_rows(admin: Connection, lane: Connection) -> None:
+    """The plan of a trigger is made for the first statement of its session. With one row, that is a nested loop."""
+    found = {row[0]: row[1] for row in await admin.fetch(_TRIGGERS)}
+
+    assert sorted(found) == ["hf_tally_deleted", "hf_tally_inserted", "hf_tally_updated"]
+    for source in found.values():
+        assert "join old_rows" not in source
+        assert "join new_rows" not in source
