@@ -12,6 +12,7 @@ import asyncio
 import math
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.figures import Effort, Figure, Group
@@ -84,6 +85,69 @@ async def growing_dict(orders: list[Any], effects: int) -> int:
 
 
 @workflow
+async def shared(orders: list[Any], effects: int) -> int:
+    index = {order["id"]: order for order in orders}
+    for number in range(effects):
+        orders.append({"id": -number, "amount": await charged(number)})
+        index[-number] = orders[-1]
+    return len(index)
+
+
+@workflow
+async def nested(orders: list[Any], effects: int) -> int:
+    state: dict[str, Any] = {"orders": orders, "total": 0}
+    del orders
+    for number in range(effects):
+        state["orders"].append({"id": number, "amount": await charged(number)})
+        state["total"] += 1
+    return len(state["orders"])
+
+
+@dataclass
+class Desk:
+    orders: list[dict[str, Any]]
+    total: int = 0
+
+
+@workflow
+async def attribute(orders: list[Any], effects: int) -> int:
+    desk = Desk(orders)
+    del orders
+    for number in range(effects):
+        desk.orders.append({"id": number, "amount": await charged(number)})
+        desk.total += 1
+    return len(desk.orders)
+
+
+@workflow
+async def each_key(orders: list[Any], effects: int) -> int:
+    found = {f"order {order['id']}": order["amount"] for order in orders}
+    del orders
+    total = 0
+    for key, amount in found.items():
+        total += await charged(amount) + len(key)
+    return total
+
+
+@workflow
+async def gather_items(orders: list[Any], effects: int) -> int:
+    async with parallel(limit=20) as branches:
+        for order in orders:
+            branches.start(billed(order))
+    return len(branches.results) + len(orders)
+
+
+@workflow
+async def text(orders: list[Any], effects: int) -> int:
+    report = "one line of a long report, " * (4 * len(orders))
+    del orders
+    total = 0
+    for number in range(effects):
+        total += await charged(number)
+    return total + len(report)
+
+
+@workflow
 async def parallel20(orders: list[Any], effects: int) -> int:
     async with parallel(limit=20) as branches:
         for order in orders:
@@ -98,6 +162,12 @@ WORKFLOWS: Mapping[str, Any] = {
     "append": append,
     "dict": growing_dict,
     "parallel20": parallel20,
+    "shared": shared,
+    "nested": nested,
+    "attribute": attribute,
+    "each_key": each_key,
+    "gather_items": gather_items,
+    "text": text,
 }
 
 FIGURES = (
@@ -110,6 +180,12 @@ FIGURES = (
             ("append", "a list that grows by a record with each effect"),
             ("dict", "a dict that grows with each effect"),
             ("parallel20", "parallel calls, 20 at a time"),
+            ("shared", "a dict that refers to the records of a list, both growing"),
+            ("nested", "a list in a dict that grows with each effect"),
+            ("attribute", "a list in a field that grows with each effect"),
+            ("each_key", "a for loop over the items of a dict"),
+            ("gather_items", "parallel calls with the records of a list that is still in scope"),
+            ("text", "a text of 100 bytes per item that the code does not mention"),
         )
     ),
     *(Figure(f"growth.{name}.us", f"CPU µs of an effect at {MANY:,}") for name in WORKFLOWS),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.figures import Effort
+from benchmarks.load.abuse.measure import abuse
 from benchmarks.load.live import followers
 from benchmarks.load.rates import resumes, starts
 from benchmarks.load.server import running
@@ -16,8 +17,15 @@ from benchmarks.load.soak import soak
 from benchmarks.results import meta, rounded, warn, write
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "load.json"
-GOALS = {"idle_rss_mb": 120.0, "start_s": 2.0}
+GOALS = {
+    "idle_rss_mb": 120.0,
+    "start_s": 2.0,
+    "abuse.unexpected": 0.0,
+    "abuse.worst_stall_ms": 100.0,
+    "abuse.rss_growth_mb": 50.0,
+}
 SOAK_LEAST = 200_000
+ABUSE_LEAST = 20_000
 
 
 async def measured(asked: argparse.Namespace) -> dict[str, float]:
@@ -39,6 +47,8 @@ async def measured(asked: argparse.Namespace) -> dict[str, float]:
     async with running() as server:
         warn(f"Soak of {asked.soak} requests …")
         values |= await soak(server, asked.soak)
+    warn(f"Abuse of {asked.abuse} requests …")
+    values |= await abuse(asked.abuse)
     return values
 
 
@@ -48,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--subscribers", type=int, default=1_000)
     parser.add_argument("--soak", type=int, default=SOAK_LEAST)
+    parser.add_argument("--abuse", type=int, default=ABUSE_LEAST, help="hostile requests")
     parser.add_argument("--try", dest="trying", action="store_true", help="print the figures, write nothing")
     asked = parser.parse_args(arguments)
     try:

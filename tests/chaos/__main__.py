@@ -25,10 +25,12 @@ from tests.chaos.cancels import cancels_row
 from tests.chaos.cluster import cluster_row
 from tests.chaos.deaths import deaths_row
 from tests.chaos.deploys import deploys_row
+from tests.chaos.features import features_row
 from tests.chaos.matrix import matrix_row
 from tests.chaos.order import order_row
 from tests.chaos.served import server_row
 from tests.chaos.stores import LONG, store_row
+from tests.chaos.wide import wide_row
 from tests.support.services.availability import ServiceMissing, is_required
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "chaos.json"
@@ -45,9 +47,11 @@ PARTS: dict[str, Part] = {
     "deaths": deaths_row,
     "deploys": deploys_row,
     "cluster": partial(cluster_row, 2_000, 60),
-    "cancels": partial(cancels_row, 600, 60),
+    "cancels": partial(cancels_row, 300, 30),
+    "features": partial(features_row, 60, 20),
     "matrix": matrix_row,
     "order": order_row,
+    "wide": wide_row,
 }
 SERVICES = {
     "postgresql": "postgres",
@@ -55,7 +59,6 @@ SERVICES = {
     "deaths": "postgres",
     "deploys": "postgres",
     "cluster": "rabbitmq",
-    "cancels": "postgres",
 }
 """The service that a part cannot do without, where it has another name."""
 

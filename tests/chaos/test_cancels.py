@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.model.instance import Status
 from tests.support.chaos.cancel_chaos import cancel_chaos, findings
 from tests.support.chaos.cancel_workflows import Line
+from tests.support.services.mysql import mysql_database
+from tests.support.services.postgresql import postgres_database
+
+
+@pytest.fixture(
+    params=[
+        "sqlite",
+        pytest.param("postgresql", marks=pytest.mark.service("postgres")),
+        pytest.param("mysql", marks=pytest.mark.service("mysql")),
+    ]
+)
+def url(request: Any, tmp_path: Path) -> Any:
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'cancels.db'}"
+        return
+    with {"postgresql": postgres_database, "mysql": mysql_database}[request.param]() as made:
+        yield made
 
 
 @pytest.mark.slow
-async def test_canceled_sagas_keep_their_promises_while_workers_die(tmp_path: Path) -> None:
-    row = await cancel_chaos(f"sqlite:///{tmp_path / 'cancels.db'}", tmp_path, sagas=20, kills=2, workers=2)
+async def test_canceled_sagas_keep_their_promises_while_workers_die(url: str, tmp_path: Path) -> None:
+    row = await cancel_chaos(url, tmp_path, sagas=20, kills=2, workers=2)
 
     assert row["broken"] == []
     assert row["canceled"] > 0

@@ -11,13 +11,23 @@ from tests.support.chaos.cluster_chaos import cluster_chaos
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.service("postgres"))])
-async def test_killed_workers_lose_nothing_and_do_nothing_twice(
-    kind: str, tmp_path: Path, servers: dict[str, str]
-) -> None:
-    url = f"sqlite:///{tmp_path / 'cluster.db'}" if kind == "sqlite" else servers["postgresql"]
+@pytest.mark.parametrize(
+    "store_url",
+    [
+        "sqlite",
+        pytest.param("postgresql", marks=pytest.mark.service("postgres")),
+        pytest.param("mysql", marks=pytest.mark.service("mysql")),
+    ],
+    indirect=True,
+)
+async def test_killed_workers_lose_nothing_and_do_nothing_twice(store_url: str, tmp_path: Path) -> None:
     report = await cluster_chaos(
-        url, tmp_path / "ledger", instances=100, kills=5, every=timedelta(milliseconds=700), alive=timedelta(seconds=3)
+        store_url,
+        tmp_path / "ledger",
+        instances=100,
+        kills=5,
+        every=timedelta(milliseconds=700),
+        alive=timedelta(seconds=3),
     )
 
     assert report.sound, (report.broken, report)

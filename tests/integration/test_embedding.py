@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
-from holdfast import Holdfast, Status, activity, run_child, wait_for, workflow
+from holdfast import Holdfast, Status, Workflow, activity, run_child, wait_for, workflow
 from holdfast.errors import (
     AlreadyStarted,
     DefinitionError,
@@ -24,7 +24,11 @@ from holdfast.errors import (
     NoResult,
     StoreMisconfigured,
 )
+from holdfast.model.requests import DispatchInstance
+from holdfast.model.work import queue_of
 from holdfast.runtime import handles
+from holdfast.runtime.commits import work_rows
+from tests.support.node import node_of
 from tests.support.services.availability import Needed
 
 
@@ -341,6 +345,39 @@ async def test_a_child_comes_with_the_workflow_that_starts_it(app: Holdfast) -> 
     order = await app.start(delegating, "child")
 
     assert await order.result() == "child: 7"
+
+
+async def test_a_result_is_not_the_fault_that_a_committed_request_retries(cluster: Any) -> None:
+    """A dead letter that a process without a worker replayed, or a dispatched request: until a worker took it, `result`
+    raised the old fault."""
+    fails = [True]
+
+    @activity(name="fails_once")
+    async def fails_once() -> str:
+        if fails:
+            fails.clear()
+            raise Declined("at first")
+        return "well"
+
+    node = await cluster.node("a")
+    root = Workflow(fails_once.bind(id="once", result="said"), variables={"said": ""}, id="faulty")
+    identity = (await node.start(root)).result.instance_id
+    handle: handles.Handle[Any] = handles.Handle(node, identity, returns=False)
+    with pytest.raises(InstanceFaulted):
+        await handle.result()
+    row, request = await node.row(identity), DispatchInstance(instance_id=identity)
+    queue = queue_of(cluster.tenant)
+    work = work_rows.run(cluster.tenant, f"{identity}.r1", request, row.content, await node.store.now(), queue=queue)
+    await node.store.enqueue([work])
+
+    waiting = asyncio.ensure_future(handle.result())
+    while not node.waits._waiters and not waiting.done():  # noqa: ASYNC110 - no event tells of a waiter
+        await asyncio.sleep(0)
+    node_of(node).take_work()
+
+    async with asyncio.timeout(30):
+        assert await waiting == {}
+    assert (await node.read(identity)).variables == {"said": "well"}
 
 
 async def test_a_session_on_another_database_is_refused(app: Holdfast, url: str, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from holdfast.runtime.commits.jobs.start import Start, StartJob
 from holdfast.runtime.commits.lifecycle_events import LifecycleEvents
 from holdfast.runtime.commits.placement import Placement
 from holdfast.runtime.commits.spent_rows import SpentRows
+from holdfast.runtime.commits.suspended_bursts import SuspendedBursts
 from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import OutageLog
 from holdfast.runtime.plans.plans import Plans
@@ -111,6 +112,8 @@ class CommitPipeline:
             add_events=LifecycleEvents(outlets) if outlets else None,
             snapshots=snapshots,
         )
+        self.suspended = SuspendedBursts(self.in_hand)
+        self.suspended.look_again = lambda: None
         self.executor = BatchExecutor(
             self.store,
             self.cache,
@@ -121,6 +124,7 @@ class CommitPipeline:
             self.conflicts,
             BurstPace(),
             self.log,
+            self.suspended,
         )
         self.calls: list[tuple[Any, ...]] = []
         self.executor.hooks = CommitHooks(

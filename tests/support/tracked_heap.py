@@ -15,8 +15,8 @@ from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape, make_function
 from holdfast.execution.heap import HeapBook, HeapPages, heap_pages, object_codec, tracked_block, write_heap
 from holdfast.execution.heap.book_reader import read_book
-from holdfast.execution.heap.heap_book import TrackedScope, before_next, mention_value
 from holdfast.execution.heap.iterators import decompose, is_storable_iterator
+from holdfast.execution.heap.tracked_scope import TrackedScope, before_next, mention_value
 from holdfast.execution.lazy_values import joined
 from holdfast.model.scope import Scope
 from holdfast.model.values import SCALARS, TypeRegistry, trees
@@ -36,6 +36,10 @@ USES = {
     "datetime": {"of": "datetime:datetime"},
     "timezone": {"of": "datetime:timezone"},
 }
+
+
+class ValuesLost(Exception):
+    """A program made values that cannot be stored."""
 
 
 @contextmanager
@@ -86,7 +90,10 @@ class Frame:
         if not is_storable_iterator(scope[slot]):
             return "no iterator"
         before_next(scope, slot)
-        found = next(scope[slot], UNSET)
+        try:
+            found = next(scope[slot], UNSET)
+        except RuntimeError:  # a dict changed its size
+            return "RuntimeError"
         mention_value(scope, found)
         scope[self.shape.names["x"]] = found
         return None
@@ -103,7 +110,8 @@ class Frame:
             pages = HeapPages(self.book, codec, whole=True)
             document = write_heap([variables], TYPES, self.references, trusting=False, pages=pages)
             self.state = msgspec.msgpack.encode(document)
-        assert document["lost"] == [{}]
+        if document["lost"] != [{}]:
+            raise ValuesLost(document["lost"])
         self.written = sum(map(len, pages.added.values()))
         for ref in pages.dropped:
             del self.stored[ref]

@@ -32,7 +32,10 @@ from holdfast.ports import Context
 
 
 class SubmitAlterationPlan(Activity, pure=True, category="Alterations", icon="layers"):
-    """Submits a plan that alters all instances that match, and continues at once, or waits for its end with `wait`."""
+    """Submits a plan that alters all instances that match, and continues at once, or waits for its end with `wait`. The
+    principal that started the workflow needs the permissions instances:write and operations:write; otherwise the plan is
+    refused, and with `wait` this activity faults.
+    """
 
     alterations: list[Any]
     """Alterations as JSON: `[{"type": "cancel"}]`. Types: modify_variable, cancel_activity, schedule_activity, migrate,
@@ -58,6 +61,8 @@ class SubmitAlterationPlan(Activity, pure=True, category="Alterations", icon="la
         put_id, put_result = builder.output("plan_id"), builder.output("result")
 
         def resume(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
+            if refused := payload.get("refused"):
+                raise ActivityFault(refused)
             put_result(live, activation.outer, payload)
             live.complete(activation)
 
@@ -116,6 +121,7 @@ def _plan(live: LiveInstance, plan_id: str, given: dict[str, Any]) -> Alteration
         filter=altered_filter(wanted),
         alterations=alterations_of(listed),
         who=live.principal or f"workflow {live.definition_id}",
+        principal=live.principal,
         why=given["why"] or f"Submitted by instance {live.id}",
         state=PlanState.RUNNING,
         created=now,

@@ -71,6 +71,7 @@ def _script(builder: NodeBuilder) -> Callable[[Scope], ScriptResult]:
     evaluator, names = builder.compiler.environment.languages.get(language), builder.node.names
     if evaluator is None:
         builder.script(language, "", "script")
+    builder.compiler.plan.waits = True
 
     def run(scope: Scope) -> ScriptResult:
         text = str(text_of(scope) or "")

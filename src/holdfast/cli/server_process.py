@@ -22,6 +22,7 @@ from holdfast.cli.sockets import address_of
 from holdfast.cli.sources import open_source
 from holdfast.engine import Holdfast
 from holdfast.engine.garbage_collector import tune_garbage_collector
+from holdfast.engine.loop_watchdog import watched_loop
 from holdfast.plugins import load_plugins
 from holdfast.server.app import entrance
 from holdfast.server.backend import Backend
@@ -83,7 +84,8 @@ async def opened(options: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
         await app.open()
         tune_garbage_collector()
         try:
-            yield app, app.backend
+            async with watched_loop(engine.settings.watchdog):
+                yield app, app.backend
         finally:
             await app.close()
 

@@ -1,6 +1,7 @@
 """`holdfast serve --workers N`: several processes on the same sockets, each a node of its own.
 
 The first process starts alone: it migrates and publishes, so errors are reported once. The others start when it listens.
+A process that dies while it serves is replaced.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -20,6 +22,11 @@ import uvicorn  # noqa: F401 - a missing package is reported once, not by each p
 
 from holdfast.cli.failures import friendly_errors
 from holdfast.cli.loop import run_loop
+
+SERVED_SECONDS = 10.0
+"""A process that ends sooner has failed at its start."""
+RESTARTS_MAX = 100
+"""Replacements of processes in the life of the server."""
 
 
 def serve_many(options: dict[str, Any], sockets: list[socket], workers: int) -> int:
@@ -49,11 +56,29 @@ def serve_many(options: dict[str, Any], sockets: list[socket], workers: int) -> 
         if stopping:
             forward(stopping[-1], None)
             break
-    for process in processes:
-        process.join()
+    _supervise(processes, lambda: context.Process(target=_serve, args=(options, sockets, None)), stopping)
     for listening in sockets:
         listening.close()
     return next((code for process in processes if (code := _code(process, stopping)) != 0), 0)
+
+
+def _supervise(processes: list[SpawnProcess], make: Callable[[], SpawnProcess], stopping: Sequence[int]) -> None:
+    """Wait until all processes have ended. A process that dies after it has served for a while is replaced: the watchdog ends
+    processes that hang. One that fails at its start is not, since the next one would fail too."""
+    begun = dict.fromkeys(processes, time.monotonic())
+    left = RESTARTS_MAX
+    while alive := [process for process in processes if process.is_alive()]:
+        wait([process.sentinel for process in alive])
+        for process in [process for process in alive if not process.is_alive()]:
+            lived = time.monotonic() - begun[process]
+            if process.exitcode == 0 or stopping or lived < SERVED_SECONDS or left <= 0:
+                continue
+            left -= 1
+            click.echo(f"server process {process.pid} ended with {process.exitcode}; another one replaces it", err=True)
+            fresh = make()
+            processes[processes.index(process)] = fresh
+            begun[fresh] = time.monotonic()
+            fresh.start()
 
 
 def _code(process: SpawnProcess, stopping: Sequence[int]) -> int:

@@ -101,6 +101,7 @@ async def _run(
     from holdfast.cli.probe_answers import probed
     from holdfast.cli.sockets import address_of
     from holdfast.engine.garbage_collector import tune_garbage_collector
+    from holdfast.engine.loop_watchdog import watched_loop
     from holdfast.engine.worker import Worker
 
     outbound = engine.services.get(OutboundHttp)
@@ -117,7 +118,7 @@ async def _run(
         click.echo(f"worker {options.name} is ready: {served}{asked}", err=True)
 
     try:
-        async with probed(made, sockets):
+        async with probed(made, sockets), watched_loop(engine.settings.watchdog):
             drained = await made.run(ready)
     finally:
         await outbound.let_go()

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
 
 from holdfast.activities.http.outbound import OutboundHttp
-from holdfast.engine.arguments import check_store, checked_settings, listed
+from holdfast.engine.arguments import check_store, checked_definition, checked_settings, listed
 from holdfast.engine.host import Host, node_name
 from holdfast.engine.parts import Parts
 from holdfast.engine.standard import GivenPlugin, StandardPlugin
 from holdfast.execution.pipeline import ordered
+from holdfast.identity.directory import StoredDirectory
 from holdfast.identity.links import StoredLinks
 from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.plugins import load_plugins
@@ -23,6 +24,7 @@ from holdfast.ports import (
     MiddlewarePlacement,
     Outlet,
     Plugin,
+    PrincipalDirectory,
     ResumeLinks,
     StepDispatcher,
     Store,
@@ -99,7 +101,7 @@ class Holdfast(Parts):
         self.workflows = tuple(item for item in given if not isinstance(item, Path))
         """Workflows that are published when the application is opened."""
         for definition in (*listed("definitions", definitions), *self.workflows):
-            self.definitions.add(self.definition(definition))
+            self.definitions.add(checked_definition(self.definition(definition), registry))
         self.refresh()
         self._subscriptions: list[Callable[[], None]] = []
         by_address = store is None or isinstance(store, str)
@@ -142,6 +144,7 @@ class Holdfast(Parts):
             OutboundHttp: self._outbound,
             EndpointPolicies: EndpointPolicies(self.registry.endpoint_policies),
             HttpSelectors: HttpSelectors(),
+            PrincipalDirectory: StoredDirectory(self.clock.now),
             ResumeLinks: StoredLinks(
                 lambda: self.runtime, self.clock.now, secret=settings.auth_secret, url=settings.public_url
             ),

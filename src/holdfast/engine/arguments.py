@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import SettingsError
+from holdfast.errors import InvalidDefinition, SettingsError
 from holdfast.model.commit_strategies import refusal
+from holdfast.model.definition import Definition
+from holdfast.model.problem import Problem
 from holdfast.plugins import Registry
 from holdfast.settings import Settings, load_settings
 
@@ -35,6 +37,17 @@ def checked_settings(given: Mapping[str, Any], registry: Registry) -> Settings:
     if reason is not None:
         raise SettingsError(f"commit_strategy={name!r}: {reason} Leave it empty to add no commits.")
     return settings
+
+
+def checked_definition(definition: Definition, registry: Registry) -> Definition:
+    """The definition. Raises `InvalidDefinition` for an unknown commit strategy, before the application is opened."""
+    name = definition.options.commit
+    reason = None if name is None else refusal(name, registry.commit_strategies)
+    if reason is not None:
+        remedy = "Plugins can register more strategies."
+        problem = Problem(path="/options/commit", code="unknown-mode", message=reason, remedy=remedy)
+        raise InvalidDefinition([problem], name=f"Workflow '{definition.title}'")
+    return definition
 
 
 def listed(name: str, given: Any) -> tuple[Any, ...]:

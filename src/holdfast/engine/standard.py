@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast.activities.standard import standard_types
 from holdfast.expressions import standard_evaluators
+from holdfast.expressions.isolation.children import shared_children
 from holdfast.expressions.javascript import JavaScriptEvaluator
 from holdfast.expressions.javascript.engine import JsLimits
 from holdfast.expressions.liquid import LiquidEvaluator
@@ -42,6 +43,7 @@ class StandardPlugin:
                 evaluator.fuel = settings.liquid_steps
             elif isinstance(evaluator, JavaScriptEvaluator):
                 evaluator.limits = JsLimits(time=settings.javascript_time, memory=settings.javascript_memory)
+        shared_children().size = settings.evaluation_processes
 
 
 class GivenPlugin:

@@ -59,6 +59,7 @@
     │   ├── PermissionDenied            the authenticated caller lacks a permission
     │   ├── TooManyAttempts             too many failed sign-ins; retry later
     │   │   └── SignInBusy              too many passwords wait to be verified; retry later
+    │   ├── TooManyRequests             a request of this kind is sent too often; retry later
     │   ├── AccountNotFound             no user, role or API key of that name
     │   └── AccountRefused              an invalid change to a user, role or API key
     ├── ClientError                     between the client and the server
@@ -101,6 +102,7 @@ from holdfast.errors.access import (
     PermissionDenied,
     SignInBusy,
     TooManyAttempts,
+    TooManyRequests,
 )
 from holdfast.errors.authoring import (
     ActivityDeclarationError,
@@ -270,6 +272,7 @@ __all__ = [
     "TaskNotYours",
     "TaskTaken",
     "TooManyAttempts",
+    "TooManyRequests",
     "TransportClosed",
     "TransportError",
     "TransportMisconfigured",

@@ -40,6 +40,14 @@ class SignInBusy(TooManyAttempts):
         self.args = (f"Too many sign-ins at a time. Try again in {max(1, round(wait.total_seconds()))} s.",)
 
 
+class TooManyRequests(AccessError):
+    """The caller asks too often; requests are refused until `wait` has passed."""
+
+    def __init__(self, wait: timedelta) -> None:
+        self.wait = wait
+        super().__init__(f"Too many requests of this kind. Try again in {max(1, round(wait.total_seconds()))} s.")
+
+
 class AccountNotFound(AccessError):
     """No user, role or API key of that name."""
 

@@ -5,7 +5,9 @@ compensations if the whole instance is canceled) run one after the other, innerm
 `cleanup` activation. Other cancellations do not reach `cleanup`, and the instance ends only after it.
 
 An effect that finalizers wait for is *ending*: it is canceled, and its row stays until its end is committed. The next
-finalizer starts when no effect is ending. So an undo never begins before the end of the work that it undoes.
+finalizer starts when no effect is ending. So an undo never begins before the end of the work that it undoes. If the
+effect is the last work of a Compensable, the Compensable is *unfinished*: should the effect succeed after all, its
+compensation is registered.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.execution.activation import CANCELED, COMPLETED, FAULTED, Activation
+from holdfast.execution.journal import COMPLETED as ENDED
 from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
 
@@ -28,16 +31,17 @@ def cancel(live: LiveInstance, activation: Activation, *, notify: bool = True) -
     """Cancel an activation and all its descendants."""
     if activation.status in (COMPLETED, CANCELED):
         return
-    begun = _adopt(live, [activation, *activation.descendants()])
-    doomed = [activation, *activation.descendants()]
-    finalizers = begun + _finalizers(doomed)
-    for item in doomed:
-        _release(live, item, wait=bool(finalizers))
-    withdraw(live, doomed)
     owner = activation.owner
-    if owner is not None and owner.kids is not None:
-        owner.kids.pop(activation.id, None)
-    add_cleanup(live, finalizers)
+    begun = _adopt(live, [activation, *activation.descendants()])
+    if activation not in _keep_unfinished(live, [activation, *activation.descendants()]):
+        doomed = [activation, *activation.descendants()]
+        finalizers = begun + _finalizers(doomed)
+        for item in doomed:
+            _release(live, item, wait=bool(finalizers))
+        withdraw(live, doomed)
+        if owner is not None and owner.kids is not None:
+            owner.kids.pop(activation.id, None)
+        add_cleanup(live, finalizers)
     if notify and owner is not None and not owner.status and owner.node.hooks.kid_canceled is not None:
         owner.node.hooks.kid_canceled(live, owner, activation)
 
@@ -51,6 +55,7 @@ def cancel_kids(live: LiveInstance, activation: Activation) -> None:
 def cancel_parts(live: LiveInstance, activation: Activation) -> None:
     """Cancel everything below an activation that has failed as a whole (timeout). Its own `finally` part still runs."""
     begun = _adopt(live, [activation, *activation.descendants()])
+    _keep_unfinished(live, activation.descendants())
     doomed = activation.descendants()
     finalizers = begun + _finalizers([activation, *doomed])
     for item in doomed:
@@ -224,6 +229,105 @@ def end_finalizer(live: LiveInstance, part: Activation) -> None:
     continue_cleanup(live)
 
 
+# -- unfinished Compensables -------------------------------------------------------------------------------------------
+#
+# A Compensable is unfinished if it was canceled while the effect ran that would have completed it. The effect is told to
+# end, but it may have succeeded: the bank has charged the card, and only the result was on its way. So the Compensable and
+# the activities down to the effect stay as they are, under `cleanup`, until the effect has ended. A result is then applied
+# as usual. If it completes the Compensable, the compensation is registered: a cancel of the instance runs it, first of all
+# compensations, and otherwise it waits for Compensate or a cancel. After any other end (the effect failed, was canceled or
+# lost, or the body has more work), the Compensable is canceled.
+
+
+def has_unfinished(live: LiveInstance) -> bool:
+    """Whether a Compensable is unfinished."""
+    return any(execution_id in live.waiters for execution_id in live.ending)
+
+
+def _keep_unfinished(live: LiveInstance, canceled: Iterable[Activation]) -> list[Activation]:
+    """Move unfinished Compensables under `cleanup`, and cancel their effects. Returns the Compensables that were moved."""
+    moved: list[Activation] = []
+    if not live.effects:
+        return moved
+    inside: set[int] = set()
+    for item in canceled:
+        if item.id in inside or not item.node.hooks.undoable or item.status:
+            continue
+        path = _path_to_effect(live, item)
+        if path:
+            inside.update(part.id for part in path)
+            for part in path:  # Of timeouts.
+                forget_bookmarks(live, part)
+            _move_unfinished(live, path)
+            moved.append(item)
+    return moved
+
+
+def _path_to_effect(live: LiveInstance, compensable: Activation) -> list[Activation]:
+    """The activations down to a running effect, if nothing else runs below the Compensable; empty otherwise."""
+    path, part = [compensable], compensable
+    while part.kids:
+        if len(part.kids) > 1 or any(owner is part for _, owner, _ in live.queue):
+            return []
+        (part,) = part.kids.values()
+        if part.status or part.node.hooks.finalizer is not None or part.node.hooks.unbroken is not None:
+            return []
+        path.append(part)
+    request = live.effects.get(part.id)
+    runs = request is not None and all(item is not request for item in live.new_effects)
+    return path if runs and len(path) > 1 else []
+
+
+def _move_unfinished(live: LiveInstance, path: list[Activation]) -> None:
+    cleanup, compensable, effect = live.cleanup, path[0], path[-1]
+    for part in path[:-1]:
+        live.waiters.pop(part.id, None)
+    request = live.effects.pop(effect.id)
+    live.canceled_effects[effect.id] = live.ending[effect.id] = request
+    owner = compensable.owner
+    if owner is not None and owner.kids is not None:
+        owner.kids.pop(compensable.id, None)
+    compensable.owner = cleanup
+    cleanup.kids = {**(cleanup.kids or {}), compensable.id: compensable}
+    cleanup.data.insert(0, (compensable.node, compensable.outer))
+
+
+def compensable_of(live: LiveInstance, effect: Activation) -> Activation:
+    """The unfinished Compensable of an effect."""
+    part = effect
+    while part.owner is not None and part.owner is not live.cleanup:
+        part = part.owner
+    return part
+
+
+def complete_unfinished(live: LiveInstance, activation: Activation) -> None:
+    """Complete an unfinished Compensable. Its owner was canceled, so nothing follows it."""
+    cleanup = live.cleanup
+    activation.status, activation.kids = COMPLETED, None
+    live.journal.append((ENDED, activation.node.index, activation.id, live.now(), None))
+    if cleanup.kids is not None:
+        cleanup.kids.pop(activation.id, None)
+    if cleanup.data:
+        cleanup.data.pop(0)
+
+
+def end_unfinished(live: LiveInstance, effect: Activation) -> None:
+    """Cancel the unfinished Compensable of an effect, unless the effect has completed it."""
+    compensable = compensable_of(live, effect)
+    live.waiters.pop(effect.id, None)
+    if not compensable.status:
+        end_finalizer(live, compensable)
+
+
+def wake_compensates(live: LiveInstance) -> None:
+    """Continue activities that wait until no Compensable is unfinished."""
+    if has_unfinished(live):
+        return
+    for item in [*live.root.descendants(), *live.cleanup.descendants()]:
+        if item.node.hooks.all_finished is not None and not item.status:
+            item.node.hooks.all_finished(live, item)
+
+
 # -- whole instance ----------------------------------------------------------------------------------------------------
 
 
@@ -239,6 +343,8 @@ def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> bool:
     live.fault_pending = False
     live.incidents = []
     begun = _adopt(live, [live.root, *live.root.descendants()]) if finalize else []
+    if finalize:
+        _keep_unfinished(live, [live.root, *live.root.descendants()])
     doomed = [item for item in [live.root, *live.root.descendants()] if item.status not in (COMPLETED, CANCELED)]
     finalizers = begun + _finalizers(doomed) if finalize else []
     for item in doomed:
@@ -246,7 +352,8 @@ def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> bool:
     live.root.kids = None
     withdraw_all(live)
     if finalize:
-        live.cleanup.data.extend(finalizers + _take_compensations(live))
+        # An unfinished Compensable may register a compensation, which is then the first to run.
+        live.cleanup.data.extend(finalizers + ([] if has_unfinished(live) else _take_compensations(live)))
         continue_cleanup(live)
     else:
         _drop_cleanup(live)

@@ -289,10 +289,12 @@ class Compiler:
         if evaluator is None:
             return constant(None)
         try:
-            return evaluator.compile(value.source, names)
+            compiled = evaluator.compile(value.source, names)
         except ExpressionError as error:
             self._bad_expression(error, path)
             return constant(None)
+        self.plan.waits = self.plan.waits or compiled.waits
+        return compiled
 
     def script(self, language: str, source: str, names: Names, path: str) -> CompiledScript | None:
         self._note_outputs(source)
@@ -300,10 +302,12 @@ class Compiler:
         if evaluator is None:
             return None
         try:
-            return evaluator.compile_script(source, names)
+            compiled = evaluator.compile_script(source, names)
         except ExpressionError as error:
             self._bad_expression(error, path)
             return None
+        self.plan.waits = self.plan.waits or compiled.waits
+        return compiled
 
     def _language(self, language: str, path: str) -> ExpressionEvaluator | None:
         evaluator = self.environment.languages.get(language)

@@ -21,7 +21,7 @@ from holdfast.execution.effect_failure import RemoteError
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import REJECTED, Plan
 from holdfast.execution.properties import check_properties
-from holdfast.execution.record import PROCESS_DIED, EffectFailure, EffectResult, Returned
+from holdfast.execution.record import PROCESS_DIED, EffectFailure, EffectResult, record_of
 from holdfast.model import values
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
@@ -233,14 +233,15 @@ def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: E
     try:
         finish = activation.node.hooks.result
         assert finish is not None
-        finish(live, activation, result.record() if isinstance(result, Returned) else result)
+        finish(live, activation, record_of(result))
     except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
         faults.fault(live, activation, error)
     return True
 
 
 def _end_effect(live: LiveInstance, execution_id: int, attempt: int, result: EffectResult) -> bool:
-    """Journal the end of a canceled effect. Its result is dropped. Finalizers start after the last one."""
+    """Journal the end of a canceled effect. Finalizers start after the last one. Its result is dropped, unless it completes a
+    Compensable."""
     request = live.ending[execution_id]
     if request.attempt != attempt:
         live.note(JournalEvent.RESULT_DROPPED, None, {"execution": execution_id, "attempt": attempt})
@@ -253,8 +254,30 @@ def _end_effect(live: LiveInstance, execution_id: int, attempt: int, result: Eff
     live.journal.append(
         (JournalEvent.EFFECT_ENDED.value, -1 if node is None else node.index, execution_id, live.now(), data)
     )
+    activation = live.waiters.get(execution_id)
+    if activation is not None:
+        _end_unfinished(live, activation, result)
     cancellation.continue_cleanup(live)
     return True
+
+
+def _end_unfinished(live: LiveInstance, activation: Activation, result: EffectResult) -> None:
+    """Apply the result of the last effect of an unfinished Compensable. If that does not complete it, it is canceled."""
+    known = live.compensations
+    if not isinstance(result, EffectFailure):
+        live.finishing = cancellation.compensable_of(live, activation)
+        try:
+            finish = activation.node.hooks.result
+            assert finish is not None
+            finish(live, activation, record_of(result))
+        except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
+            faults.fault(live, activation, error)
+        finally:
+            live.finishing = None
+        for item in live.compensations[len(known) :]:
+            item.execution_id = activation.id  # A retry that continues this call registers it again.
+    cancellation.end_unfinished(live, activation)
+    cancellation.wake_compensates(live)
 
 
 # -- whole instance ----------------------------------------------------------------------------------------------------

@@ -19,8 +19,9 @@ from weakref import ReferenceType, ref
 
 from holdfast.errors import ExpressionSyntax, ValueRefused
 from holdfast.execution.composite import UNSET
-from holdfast.execution.heap.heap_book import HeapBook, TrackedScope
+from holdfast.execution.heap.heap_book import HeapBook
 from holdfast.execution.heap.traced_text import BOOK, traced
+from holdfast.execution.heap.tracked_scope import TrackedScope
 from holdfast.model.module_names import current_name, loaded_module
 from holdfast.model.scope import Scope, Shape
 from holdfast.model.values import TypeRegistry, decode

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.execution import faults
 from holdfast.execution.activation import FAULTED, Activation
-from holdfast.execution.cancellation import cancel_kids, cancel_parts
+from holdfast.execution.cancellation import cancel_kids, cancel_parts, end_unfinished
 from holdfast.execution.effect_failure import RemoteError
 from holdfast.execution.journal import STARTED
 from holdfast.execution.record import EffectFailure, EffectRequest, Interrupted
@@ -138,6 +138,11 @@ def _take(live: LiveInstance, node: Node, owner: Activation, inputs: dict[str, A
                     request := live.ending.pop(item.execution_id, None)
                 ) is not None:  # The next attempt replaces its row.
                     live.canceled_effects[item.execution_id] = request
+                    if (waiter := live.waiters.get(item.execution_id)) is not None:
+                        end_unfinished(live, waiter)
+                live.compensations = tuple(
+                    kept for kept in live.compensations if kept.execution_id != item.execution_id
+                )
                 return item
         scope = scope.owner
     return None

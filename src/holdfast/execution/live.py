@@ -130,6 +130,8 @@ class LiveInstance(Struct, eq=False, weakref=True):
     """Number of entries of `journal` that are committed; a durable burst starts with an empty journal."""
     ending: dict[int, EffectRequest] = {}
     """Canceled effects that have not ended, by execution id. Finalizers wait for them (rule M1)."""
+    finishing: Activation | None = None
+    """The unfinished Compensable to which a late result is being applied; not part of the state."""
     heap: HeapBook | None = None
     """Large lists and dicts among the variables of functions, and what this burst can have changed in them."""
     asleep: SleepingBranches | None = None

@@ -70,7 +70,7 @@ class PageTree:
     tree, so the owner of the tree counts them.
     """
 
-    __slots__ = ("_starts", "added", "dropped", "leaf_of", "leaves", "upper")
+    __slots__ = ("_starts", "added", "count", "dropped", "leaf_of", "leaves", "upper")
 
     def __init__(self, leaves: list[Leaf], upper: list[list[str]]) -> None:
         self.leaves = leaves
@@ -80,6 +80,8 @@ class PageTree:
         self.dropped: list[str] = []
         self.leaf_of: dict[Any, Leaf] = {}
         """Leaf of each key of a dict."""
+        self.count = sum(leaf.count for leaf in leaves)
+        """Number of items."""
         self._starts: list[int] | None = None
         for place, leaf in enumerate(leaves):
             leaf.place = place
@@ -123,10 +125,6 @@ class PageTree:
             yield leaf.ref
         for level in self.upper:
             yield from level
-
-    @property
-    def count(self) -> int:
-        return sum(leaf.count for leaf in self.leaves)
 
     def start_of(self, place: int) -> int:
         """Index of the first item of a leaf."""
@@ -188,7 +186,9 @@ class PageTree:
 
     def _place(self, place: int, replaced: int, pages: list[Leaf]) -> None:
         """Replace leaves, and number the leaves after them."""
-        self.dropped += [leaf.ref for leaf in self.leaves[place : place + replaced]]
+        old = self.leaves[place : place + replaced]
+        self.dropped += [leaf.ref for leaf in old]
+        self.count += sum(leaf.count for leaf in pages) - sum(leaf.count for leaf in old)
         self.leaves[place : place + replaced] = pages
         self._starts = None
         for leaf in pages:
@@ -200,20 +200,22 @@ class PageTree:
 
     def _write_upper(self, dirty: set[int] | None) -> None:
         """Write the inner pages above the dirty leaves; None: above all of them."""
-        below = [leaf.ref for leaf in self.leaves]
-        level = 0
-        while len(below) > 1:
+        below: list[str] = []
+        size, level = len(self.leaves), 0
+        while size > 1:
             if level == len(self.upper):
                 self.upper.append([])
                 dirty = None
             known = self.upper[level]
-            count = -(-len(below) // FANOUT)
-            changed = set(range(count)) if dirty is None else {place // FANOUT for place in dirty if place < len(below)}
+            count = -(-size // FANOUT)
+            changed = set(range(count)) if dirty is None else {place // FANOUT for place in dirty if place < size}
             changed.update(range(len(known), count))
             self.dropped += known[count:]
             del known[count:]
             for place in sorted(changed):
-                packed = _pack([bytes.fromhex(ref) for ref in below[place * FANOUT : (place + 1) * FANOUT]])
+                part = slice(place * FANOUT, (place + 1) * FANOUT)
+                refs = below[part] if level else [leaf.ref for leaf in self.leaves[part]]
+                packed = _pack(list(map(bytes.fromhex, refs)))
                 ref = page_ref(packed)
                 if place < len(known):
                     if known[place] == ref:
@@ -223,7 +225,7 @@ class PageTree:
                 else:
                     known.append(ref)
                 self.added.append((ref, packed))
-            below, dirty, level = known, changed, level + 1
+            below, size, dirty, level = known, len(known), changed, level + 1
         for unused in self.upper[level:]:
             self.dropped += unused
         del self.upper[level:]

@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.execution.activation import Activation
 from holdfast.execution.frames import LOST, FrameShape
 from holdfast.execution.heap.book_reader import FrameData
-from holdfast.execution.heap.heap_book import TrackedScope
+from holdfast.execution.heap.tracked_scope import TrackedScope
 from holdfast.execution.lazy_values import LazyScope, LazyValue
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.part_writer import slots

@@ -46,6 +46,7 @@ class Hooks:
     """Hooks of a node besides its operation; each may be None."""
 
     __slots__ = (
+        "all_finished",
         "asleep",
         "borrowed",
         "carry",
@@ -65,6 +66,7 @@ class Hooks:
         "schedule",
         "stop",
         "unbroken",
+        "undoable",
         "woken",
     )
 
@@ -98,6 +100,10 @@ class Hooks:
         self.unbroken: Callable[[LiveInstance, Activation], list[tuple[Node, Scope]] | None] | None = None
         """Called when this activation is canceled. Not None: its children run to their end (`finally`, compensations), and
         the returned work follows them."""
+        self.undoable = False
+        """Canceled while its last effect runs, it waits for the end of that effect (`cancellation.py`)."""
+        self.all_finished: Callable[[LiveInstance, Activation], None] | None = None
+        """No Compensable is unfinished any more."""
         self.borrowed: Done | None = None
         """Continue after a borrowed node (a compensation) that ran under this activation."""
         self.children: Callable[[LiveInstance, Activation], list[str]] | None = None
@@ -204,6 +210,7 @@ class Plan:
         "slot",
         "transient_shapes",
         "types",
+        "waits",
     )
 
     def __init__(self, definition: Definition, content_hash: str, types: TypeRegistry) -> None:
@@ -231,6 +238,8 @@ class Plan:
         self.transient_shapes = False
         self.records_outputs = False
         """Some expression reads outputs of other activities, so they are stored in the state."""
+        self.waits = False
+        """Some expression may suspend the segment (`suspension`)."""
         self.flowchart_mode = "counter"
         self.around: tuple[MiddlewarePlacement, ...] = ()
         """Middleware around each segment, outermost first."""

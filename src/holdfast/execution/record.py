@@ -129,3 +129,7 @@ class Returned(Struct, frozen=True):
 
 
 EffectResult = Record | Returned | EffectFailure
+
+
+def record_of(result: Record | Returned) -> Record:
+    return result.record() if isinstance(result, Returned) else result

@@ -81,6 +81,8 @@ class _StateReader(PartReader):
             self._read_rare(state)
         for execution_id, activity_id, attempt in state.ending:
             live.ending[execution_id] = EffectRequest(execution_id, activity_id, attempt)
+            if (kept := self.activations.get(execution_id)) is not None:  # Of an unfinished Compensable.
+                live.waiters[execution_id] = kept
         self._read_values(state)
 
     def _complete_tops(self) -> None:

@@ -86,6 +86,10 @@ class Verdict(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
 
 
+PERMISSIONS = ("instances:write", "operations:write")
+"""Permissions that a principal needs for a plan, by a request or by a workflow."""
+
+
 class PlanState(StrEnum):
     PLANNED = "planned"
     RUNNING = "running"
@@ -117,6 +121,10 @@ class AlterationPlan(Struct, frozen=True, kw_only=True):
     verdicts: tuple[Verdict, ...] = ()
     """Dry run: instances that need attention first, then some of the others."""
     dry_run: bool = False
+    principal: str | None = None
+    """Principal of the instance that submitted the plan. It needs `PERMISSIONS`."""
+    refused: str = ""
+    """The reason why the plan was not executed."""
 
     @property
     def done(self) -> int:
@@ -150,7 +158,9 @@ def completed_payload(plan_id: str) -> dict[str, Any]:
 
 
 def counts_of(plan: AlterationPlan) -> dict[str, Any]:
+    refused = {"refused": plan.refused} if plan.refused else {}
     return {
+        **refused,
         "plan_id": plan.id,
         "total": plan.total,
         "altered": plan.altered,

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from holdfast.errors import InvalidCursor
+from holdfast.model.storable_text import is_storable
 from holdfast.model.stored import DEFAULT_TENANT
 
 
@@ -133,6 +134,8 @@ _FOLD = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _UNFOLD = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 
 SortValue = str | int | None
+TIMES = frozenset({InstanceSort.CREATED, InstanceSort.UPDATED, InstanceSort.FINISHED})
+"""Orders whose values are numbers."""
 
 
 def encode_cursor(sort: InstanceSort, value: SortValue, instance_id: str) -> str:
@@ -146,6 +149,15 @@ def decode_cursor(cursor: str, sort: InstanceSort) -> tuple[SortValue, str]:
         made_for, value, instance_id = msgspec.msgpack.decode(raw, type=tuple[str, Any, str])
     except (ValueError, msgspec.DecodeError) as error:
         raise InvalidCursor(cursor) from error
-    if made_for != sort.value or not (value is None or isinstance(value, str | int)):
+    if made_for != sort.value or not _is_sort_value(sort, value) or not is_storable(instance_id):
         raise InvalidCursor(cursor)
     return value, instance_id
+
+
+def _is_sort_value(sort: InstanceSort, value: Any) -> bool:
+    """Whether a column of this order can be compared with the value: callers may write cursors of their own."""
+    if value is None:
+        return True
+    if sort in TIMES:
+        return type(value) is int and -(2**63) <= value < 2**63
+    return isinstance(value, str) and is_storable(value)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec import Struct
 
 from holdfast.errors import InvalidCursor
+from holdfast.model.storable_text import is_storable
 from holdfast.model.stored import DEFAULT_TENANT
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -56,6 +57,8 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
 def read_cursor(cursor: str) -> tuple[datetime, str]:
     micros, _, name = cursor.partition(":")
     try:
+        if not -(2**62) < int(micros) < 2**62 or not is_storable(name):
+            raise InvalidCursor(cursor)
         return _EPOCH + timedelta(microseconds=int(micros)), name
     except (ValueError, OverflowError) as error:
         raise InvalidCursor(cursor) from error

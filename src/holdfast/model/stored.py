@@ -103,6 +103,8 @@ class BookmarkQuery(Struct, frozen=True, kw_only=True):
     oldest: bool = True
     """True: the `limit` oldest by (created, instance, seq). False: a page in order of (instance, seq) after `after`."""
     after: tuple[str, int] = FIRST
+    address: int | None = None
+    """Also ask whether mail of this address is stored: a stimulus that is sent needs both answers (rule H16)."""
 
 
 class JournalSegment(Struct, frozen=True):

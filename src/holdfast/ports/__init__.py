@@ -22,6 +22,7 @@ from holdfast.ports.access import (
     EndpointPolicies,
     EndpointPolicy,
     HttpSelectors,
+    PrincipalDirectory,
     RequestFacts,
     ResumeLinks,
 )
@@ -101,12 +102,14 @@ class CompiledExpression(Struct, frozen=True):
     """An expression that is compiled once; a burst only calls `evaluate`."""
 
     evaluate: Callable[[Scope], Any]
-    """Called with the scope of the activity. Must not wait. Raises only `ExpressionError`."""
+    """Called with the scope of the activity. Must not block the event loop. Raises only `ExpressionError`."""
     reads: tuple[tuple[str, Callable[[Scope], Any]], ...] = ()
     """The names that the expression depends on, at most 8, with a reader for each. The journal records the values that a
     condition read."""
     constant: bool = False
     """The expression always has the same value, so it may be evaluated at compile time."""
+    waits: bool = False
+    """`evaluate` may suspend its caller (`execution.suspension`), for example to wait for another process."""
 
 
 class ScriptResult(Struct, frozen=True):
@@ -118,6 +121,8 @@ class ScriptResult(Struct, frozen=True):
 
 class CompiledScript(Struct, frozen=True):
     run: Callable[[Scope], ScriptResult]
+    waits: bool = False
+    """`run` may suspend its caller, as with `CompiledExpression.waits`."""
 
 
 class ExpressionEvaluator(Protocol):
@@ -328,6 +333,7 @@ __all__ = [
     "Outlet",
     "Plugin",
     "Poisoned",
+    "PrincipalDirectory",
     "PureMiddleware",
     "ReadStore",
     "Reconnected",

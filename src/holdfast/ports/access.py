@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Protocol
 
 from msgspec import Struct
 
 from holdfast.model.principal import Principal
+from holdfast.ports.store import RecordStore
 
 
 class RequestFacts(Struct, frozen=True, kw_only=True):
@@ -31,6 +32,14 @@ class Authenticator(Protocol):
     """
 
     async def authenticate(self, request: RequestFacts) -> Principal | None: ...
+
+
+class PrincipalDirectory(Protocol):
+    """Looks up the permissions of a principal by the name that an instance stores. A service of the engine: register your own
+    if accounts are managed outside of Holdfast."""
+
+    async def may(self, store: RecordStore, tenant: str, principal: str, permissions: Iterable[str]) -> bool:
+        """Whether the principal has all of these permissions now. True if sign-in is off."""
 
 
 class EndpointPolicy(Protocol):

@@ -93,6 +93,8 @@ class Matches(Struct, frozen=True, kw_only=True):
     epoch: int
     bookmarks: Sequence[Sequence[BookmarkRow]]
     """One sequence per query, in query order."""
+    mail: Sequence[bool]
+    """Whether mail of the address of each query is stored, as `has_mail` says; False for a query without an address."""
 
 
 class ReadStore(Protocol):
@@ -174,6 +176,9 @@ class WorkStore(Protocol):
         """Time until the next row of these queues is due, by the store's clock. Negative if a row is overdue, None if there
         is no row. Rows whose `content` is in `lacking` do not count: a claim would leave them out. Called before every
         claim, so it must be very cheap."""
+
+    async def work_of(self, tenant: str, instance_id: str) -> Sequence[WorkRow]:
+        """The rows of one instance, due or not, in the order of their ids."""
 
     async def queues_with_work(self) -> Sequence[str]:
         """Names of the queues that have rows, due or not, in order. The cost depends on the number of queues, not of rows."""

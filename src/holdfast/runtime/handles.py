@@ -90,6 +90,16 @@ class Handle(Generic[R]):
         raise _unfinished(self.id, found)
 
     async def _at_rest(self) -> RunResult:
+        """The instance at its end. A fault is not the end while a committed request to run the instance again waits."""
+        while True:
+            ended = await self._first_end()
+            if ended.status is not Status.FAULTED:
+                return ended
+            row, ended = await self._runtime.read_with_row(self.id)
+            if ended.status is Status.FAULTED and not await self._runtime.wait_rerun(self.id, row.version):
+                return ended
+
+    async def _first_end(self) -> RunResult:
         try:
             return await self._runtime.wait_at_rest(self.id)
         except InstanceNotFound:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from datetime import timedelta
 
 from holdfast.errors import InstanceNotFound
 from holdfast.model.instance import JournalEntry
 from holdfast.model.stored import InstanceKey, InstanceRow
-from holdfast.model.work import WorkRow
+from holdfast.model.work import WorkKind, WorkRow
 from holdfast.ports import WorkTables
 from holdfast.runtime.commits import work_rows
 from holdfast.runtime.commits.instance_watch import InstanceWatch
@@ -18,6 +20,11 @@ from holdfast.runtime.plans.plan_cache import PlanCache
 from holdfast.runtime.result import RunResult
 from holdfast.runtime.stimuli.router import StimulusRouter
 from holdfast.runtime.waits import InstanceWaits, routed
+
+RERUN_LOOK_SECONDS = 1.0
+"""Pause between two looks at the request that runs a faulted instance again. A node may find that it has nothing to do, and
+delete it without a new version."""
+_RERUNS = frozenset({WorkKind.RETRY.value, WorkKind.RUN.value})
 
 
 class InstanceReads:
@@ -119,6 +126,22 @@ class InstanceReads:
     async def wait_settled(self, stimulus_id: str, limit: timedelta) -> bool:
         """Wait until this node has routed a stimulus; False at the limit."""
         return await routed(self.router.settled, self.tenant, stimulus_id, limit)
+
+    async def wait_rerun(self, instance_id: str, seen: int) -> bool:
+        """Whether a faulted instance runs again after version `seen`: it has changed, or a committed request to run it again
+        (a replayed dead letter, a dispatched request) waits for a node. Then wait for a change, at most for a moment."""
+        with self.waits.of(self.key(instance_id)) as waiter:
+            if (await self.row(instance_id)).version != seen:
+                return True
+            now = await self.store.now()
+            work = await self.store.work_of(self.tenant, instance_id)
+            if any(row.kind in _RERUNS and (row.due is None or row.due <= now) for row in work):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(RERUN_LOOK_SECONDS):
+                        await waiter.changed(seen)
+                return True
+            # Consumed since the version was read?
+            return (await self.row(instance_id)).version != seen
 
     async def wait_at_rest(self, instance_id: str) -> RunResult:
         """Wait until the instance has ended, on any node."""

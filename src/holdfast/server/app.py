@@ -22,6 +22,7 @@ from holdfast.server.admission import AdmittedRoute
 from holdfast.server.backend import Backend
 from holdfast.server.documentation import documentation_routes
 from holdfast.server.documented_answers import answers, operation_id
+from holdfast.server.evaluation_limit import EvaluationLimit
 from holdfast.server.live import connection
 from holdfast.server.middleware import Entrance, wrapped
 from holdfast.server.openapi import describe
@@ -108,6 +109,7 @@ def make_api(backend: Backend) -> FastAPI:
         separate_input_output_schemas=False,
     )
     api.state.backend = backend
+    api.state.evaluation_limit = EvaluationLimit()
     problems.install(api)
     http_workflows.mount(api, backend)  # First, so its requests skip the search through all other routes.
     api.router.routes.extend(_routes())

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from holdfast.errors import HoldfastError, VersionConflict
+from holdfast.execution import suspension
 from holdfast.model.catalog import DefinitionQuery, DefinitionVersion, Which
 from holdfast.model.definition import Definition
 from holdfast.model.diff import diff_definitions
@@ -109,7 +110,12 @@ class DefinitionService:
         old, new = await self.definition(definition_id, before), await self.definition(definition_id, after)
         return DefinitionDiff.model_validate(msgspec.to_builtins(diff_definitions(old, new)))
 
-    def validate(self, document: Document) -> list[ProblemDetail]:
+    async def validate(self, document: Document) -> list[ProblemDetail]:
+        """All problems. Expressions are compiled, some in child processes: the event loop goes on meanwhile."""
+        found: list[ProblemDetail] = await suspension.run(self._problems, document)
+        return found
+
+    def _problems(self, document: Document) -> list[ProblemDetail]:
         from holdfast.elsa import is_elsa, read_elsa
 
         if is_elsa(document):

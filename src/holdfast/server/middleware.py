@@ -9,7 +9,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.errors import UnstorableText
+from holdfast.errors import NotSignedIn, UnstorableText
 from holdfast.model.charsets import charset_of
 from holdfast.server.admission import body_too_large, bounded
 from holdfast.server.backend import Backend
@@ -17,6 +17,7 @@ from holdfast.server.encoded_paths import mark_slashes
 from holdfast.server.fast_routes import FastRoutes, local_path
 from holdfast.server.http_workflows import PATH as WORKFLOWS
 from holdfast.server.problems import problem, respond
+from holdfast.server.security import check_local, facts_of
 
 EXPOSED = ("ETag", "Location", "X-Workflow-Instance-Id", "X-Correlation-Id", "Retry-After")
 
@@ -92,6 +93,11 @@ class Entrance:
     def _refusal(self, scope: Scope) -> Response | None:
         """The response to a request whose address or headers are refused."""
         path = scope["path"]
+        if not self.backend.auth and _is_for_workflows(scope):  # Routes of the API check it with their permission.
+            try:
+                check_local(facts_of(scope))
+            except NotSignedIn as error:
+                return respond(error, path)
         for name, value in scope["headers"]:
             if name == b"x-tenant-id" and (other := value.decode("latin-1")) != self.backend.tenant:
                 message = (

@@ -75,6 +75,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.NotSignedIn: Answer(401, "access.not_signed_in"),
     errors.PermissionDenied: Answer(403, "access.denied"),
     errors.TooManyAttempts: Answer(429, "access.too_many_attempts"),
+    errors.TooManyRequests: Answer(429, "access.too_many_requests"),
     errors.AccountNotFound: Answer(404, "account.not_found"),
     errors.AccountRefused: Answer(422, "account.refused"),
     # human tasks
@@ -171,6 +172,15 @@ def as_finding(item: Finding) -> dict[str, Any]:
     }
 
 
+def detail_of(error: Exception) -> str:
+    """The text for callers. Errors of the store and of brokers name hosts, databases and paths, which are for the log."""
+    if isinstance(error, errors.StoreError | errors.TransportError):
+        logger.debug("a request failed", exc_info=error)
+        what = "store" if isinstance(error, errors.StoreError) else "transport"
+        return f"The {what} is unavailable. Try again later; the server's log has the details."
+    return str(error)
+
+
 def respond(error: Exception, path: str | None = None) -> Response:
     """The response to an error."""
     if isinstance(error, ClientDisconnect):  # The client is gone, and nothing failed on this side.
@@ -185,7 +195,7 @@ def respond(error: Exception, path: str | None = None) -> Response:
     return problem(
         status,
         code,
-        str(error),
+        detail_of(error),
         path=path,
         findings=[as_finding(item) for item in found],
         headers=_headers(error),
@@ -195,7 +205,7 @@ def respond(error: Exception, path: str | None = None) -> Response:
 def _headers(error: Exception) -> dict[str, str]:
     if isinstance(error, errors.NotSignedIn):
         return {"WWW-Authenticate": "Bearer"}
-    if isinstance(error, errors.TooManyAttempts):
+    if isinstance(error, errors.TooManyAttempts | errors.TooManyRequests):
         return {"Retry-After": str(max(1, round(error.wait.total_seconds())))}
     if isinstance(error, errors.StoreUnavailable):
         return {"Retry-After": "1"}

@@ -56,16 +56,19 @@ def check_open_address(host: str) -> None:
         )
 
 
+def check_local(request: RequestFacts) -> None:
+    """Raises `NotSignedIn` unless the request comes from this machine, by this machine's name, and from no foreign page."""
+    host, origin = request.headers.get("host", ""), request.headers.get("origin")
+    is_here = is_loopback(request.client) and is_loopback(_host_in(f"//{host}"))
+    if not is_here or (origin is not None and not is_loopback(_host_in(origin))):
+        raise NotSignedIn("This server runs without sign-in and answers only this machine, as 127.0.0.1 or localhost.")
+
+
 class LoopbackAdmin:
     """An authenticator that treats every caller on this machine as an admin."""
 
     async def authenticate(self, request: RequestFacts) -> Principal | None:
-        host, origin = request.headers.get("host", ""), request.headers.get("origin")
-        is_here = is_loopback(request.client) and is_loopback(_host_in(f"//{host}"))
-        if not is_here or (origin is not None and not is_loopback(_host_in(origin))):
-            raise NotSignedIn(
-                "This server runs without sign-in and answers only this machine, as 127.0.0.1 or localhost."
-            )
+        check_local(request)
         return LOCAL
 
 

@@ -115,12 +115,23 @@ class Settings(Struct, frozen=True, kw_only=True):
         2_000_000
     )
     liquid_steps: Annotated[int, Meta(ge=1_000, description="Maximum steps of one Liquid template.")] = 1_000_000
-    javascript_time: Annotated[timedelta, Meta(description="Time limit of one JavaScript expression or script.")] = (
-        timedelta(milliseconds=500)
-    )
+    javascript_time: Annotated[
+        timedelta, Meta(description="Processor time of one JavaScript expression or script.")
+    ] = timedelta(milliseconds=500)
     javascript_memory: Annotated[
         int, Meta(ge=1_000_000, description="Memory limit in bytes of one JavaScript expression or script.")
     ] = 33_554_432
+    evaluation_processes: Annotated[
+        int,
+        Meta(ge=1, le=64, description="Maximum number of child processes that evaluate JavaScript and Liquid."),
+    ] = 2
+    watchdog: Annotated[
+        timedelta,
+        Meta(
+            description="A server or worker whose event loop stands still for so long writes its stacks to standard error and "
+            "ends; its supervisor starts it again. 0s: never. Other programs have no watchdog."
+        ),
+    ] = timedelta(seconds=60)
     admin_password: Annotated[
         str,
         Meta(

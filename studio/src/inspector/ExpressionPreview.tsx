@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext } from "react";
 import { api } from "../api/client";
+import { useCan } from "../api/session";
 import type { Definition } from "../model/document";
 import type { Json } from "../model/json";
 import { useDebounced } from "../ui/useDebounced";
@@ -48,6 +49,7 @@ export function usePreviewValues(): PreviewValues {
 
 export function Preview({ language, source }: { language: string; source: string }) {
   const values = useContext(PreviewContext);
+  const can = useCan();
   const settled = useDebounced(source, 400);
   const body = {
     language,
@@ -59,7 +61,7 @@ export function Preview({ language, source }: { language: string; source: string
   const query = useQuery({
     queryKey: ["preview", body],
     queryFn: ({ signal }) => api.post<{ value?: Json; error?: string | null }>("/api/preview", body, { signal }),
-    enabled: settled.trim() !== "",
+    enabled: settled.trim() !== "" && can("definitions:write"),
     retry: false,
     staleTime: 30_000,
   });

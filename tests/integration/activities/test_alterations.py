@@ -10,6 +10,8 @@ import pytest
 from holdfast import Status, Workflow, expr
 from holdfast.activities import AlterationPlanCompleted, Event, Sequence, SetOutput, SubmitAlterationPlan
 from holdfast.api import InstanceFilter
+from holdfast.identity.records import RecordTable
+from holdfast.identity.users import User
 from holdfast.model.alterations import PlanState
 
 SOON = timedelta(seconds=20)
@@ -34,6 +36,35 @@ def altering(**given: Any) -> Workflow:
 
 
 MODIFY = {"type": "modify_variable", "variable": "stock", "value": 7}
+
+
+@pytest.mark.parametrize(
+    ("principal", "wait", "allowed"),
+    [("Olga", True, True), (None, True, True), ("Dora", True, False), ("Dora", False, False)],
+)
+async def test_the_principal_of_the_start_needs_the_permissions_of_the_route(
+    cluster: Any, principal: str | None, wait: bool, allowed: bool
+) -> None:
+    """With users in the store, a workflow could alter instances for a principal that must not."""
+    node = await cluster.node("a", work=True)
+    users = RecordTable(node.store, cluster.tenant, "user", User, node.clock.now)
+    for name, role in (("Olga", "operator"), ("Dora", "designer")):
+        await users.add(name.lower(), User(id=name.lower(), name=name, roles=(role,), created=node.clock.now()))
+    ids = await orders(node, 1)
+    flow = altering(alterations=[MODIFY], wait=wait, instance_ids=expr("ids"))
+    identity = (await node.start(flow, {"ids": ids}, principal=principal)).result.instance_id
+
+    ended = await node.wait_at_rest(identity)
+
+    (plan,), seen = (await node.alterations.list()).items, 0
+    while plan.state is not PlanState.COMPLETED:
+        seen = await node.store.wait_for_change(seen, SOON)
+        plan = await node.alterations.get(plan.id)
+    assert ended.status is (Status.FINISHED if allowed or not wait else Status.FAULTED)
+    assert (await node.read(ids[0])).variables["stock"] == (7 if allowed else 0)
+    assert ("instances:write and operations:write" in plan.refused) is not allowed
+    assert all(plan.refused == item.message for item in ended.incidents)
+    await cluster.check(node, identity)
 
 
 async def orders(node: Any, count: int) -> list[str]:

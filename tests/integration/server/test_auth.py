@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Holdfast
+from holdfast import Holdfast, Workflow
+from holdfast.activities import HttpEndpoint
 from holdfast.errors import NotSignedIn, SettingsError
 from holdfast.model.principal import ROLES, Principal
 from holdfast.ports import RequestFacts
@@ -211,3 +212,18 @@ async def test_an_address_that_is_none_is_nobody_of_this_machine(serve: Serve, h
     api = await serve()
 
     await api.get("/api/auth/me", headers=headers, expect=401)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Host": "evil.example:8600", "Origin": "null"}],
+)
+async def test_without_sign_in_foreign_pages_start_no_workflow(serve: Serve, headers: dict[str, str]) -> None:
+    opened = Workflow(HttpEndpoint(path="open", can_start=True, supported_methods=["GET", "POST"]), id="opened")
+    api = await serve(Holdfast(store="memory://", entry_points=False, workflows=[opened]))
+
+    for method in ("GET", "POST"):
+        answer = await api.ask(method, "/workflows/open", headers=headers)
+        assert (answer.status, answer.body["code"]) == (401, "access.not_signed_in")
+    assert (await api.get("/api/instances"))["items"] == []
+    assert (await api.ask("GET", "/workflows/open")).status == 200

@@ -67,8 +67,10 @@ async def test_who_follows_a_link_is_not_given_the_next_one(house: House) -> Non
     await house.api.engine.runtime.definitions.save_and_publish(two)
     link = (await house.started("two"))["bookmarks"][0]["resume_url"].partition("/api/")[2]
 
-    answer = await house.api.get(f"/api/{link}")
+    answer = await house.api.post(f"/api/{link}")
+    used = await house.api.post(f"/api/{link}", expect=404)
 
+    assert "b2" not in str(used)
     assert (answer["status"], answer["bookmarks"], answer["incidents"]) == ("suspended", [], [])
 
 
@@ -160,12 +162,28 @@ async def test_only_who_writes_workflows_tries_activities(house: House) -> None:
 
 async def test_a_preview_shows_an_instance_to_those_who_may_see_it(house: House) -> None:
     name = (await house.started("waiting"))["instance_id"]
-    await house.api.put("/api/roles/author", {"permissions": ["definitions:read"]}, headers=house.admin)
+    await house.api.put("/api/roles/author", {"permissions": ["definitions:write"]}, headers=house.admin)
     author, body = await house.key("author"), {"language": "python", "expression": "1 + 1"}
 
     assert (await house.api.post("/api/preview", body, headers=author))["value"] == 2
     await house.api.post("/api/preview", {**body, "instance_id": name}, headers=author, expect=403)
-    await house.api.post("/api/preview", {**body, "instance_id": name}, headers=await house.key("viewer"))
+    await house.api.post("/api/preview", {**body, "instance_id": name}, headers=await house.key("designer"))
+
+
+async def test_who_only_reads_evaluates_nothing(house: House) -> None:
+    viewer = await house.key("viewer")
+    await house.api.post("/api/preview", {"language": "python", "expression": "1 + 1"}, headers=viewer, expect=403)
+    for path in ("/api/definitions/validate", "/api/definitions/x/validate"):
+        await house.api.post(path, {"root": {"type": "WriteLine"}}, headers=viewer, expect=403)
+
+
+async def test_evaluations_are_limited_per_principal(house: House) -> None:
+    body = {"language": "python", "expression": "1 + 1"}
+    eager, other = await house.key("designer"), await house.key("admin")
+    statuses = [(await house.api.ask("POST", "/api/preview", body, headers=eager)).status for _ in range(200)]
+    assert statuses[0] == 200
+    assert 429 in statuses
+    await house.api.post("/api/preview", body, headers=other)
 
 
 # -- tasks -------------------------------------------------------------------------------------------------------------

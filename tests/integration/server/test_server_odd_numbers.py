@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.engine import Holdfast
+from holdfast.model.listing import InstanceSort, encode_cursor
 from tests.integration.server.conftest import Caller, Serve
 from tests.support.server_documents import HELLO
 
@@ -66,3 +67,23 @@ async def test_what_no_store_can_hold_is_refused(
     answer = await api.ask(method, path, body)
 
     assert (answer.status, answer.body["code"]) == (422, "request.invalid")
+
+
+ODD_CURSORS = [
+    *(encode_cursor(InstanceSort.CREATED, value, "i") for value in (2**63, 2**64 - 1, "x", True)),
+    encode_cursor(InstanceSort.CREATED, 1, "i\0"),
+    f"{HUGE}:x",
+    f"-{HUGE}:x",
+    f"{2**63 - 1}:x",
+    "9" * 5_000 + ":x",
+    "1:x\0",
+]
+
+
+async def test_cursors_that_no_store_can_hold_are_refused(serve: Serve, store_url: str) -> None:
+    api = await serve(Holdfast(store=store_url, entry_points=False))
+
+    for cursor in ODD_CURSORS:
+        for path in ("/api/instances", "/api/tasks", "/api/bookmarks", "/api/dead-letters", "/api/definitions"):
+            answer = await api.ask("GET", path, params={"cursor": cursor, "sort": "created"})
+            assert answer.status in {200, 422}, (path, cursor[:40], answer.body)

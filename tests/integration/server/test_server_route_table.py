@@ -39,12 +39,10 @@ TABLE = {
     "definitions:read": """
         GET /api/definitions
         POST /api/definitions/export
-        POST /api/definitions/validate
         GET /api/definitions/{id}
         GET /api/definitions/{id}/diff
         GET /api/definitions/{id}/export
         GET /api/definitions/{id}/graph
-        POST /api/definitions/{id}/validate
         GET /api/definitions/{id}/versions
         GET /api/definitions/{id}/versions/{version}
         GET /api/descriptors/activities
@@ -52,7 +50,6 @@ TABLE = {
         GET /api/descriptors/expressions
         GET /api/descriptors/strategies
         GET /api/descriptors/variable-types
-        POST /api/preview
         GET /api/schedules
         GET /api/schedules/preview
         GET /api/schedules/{id}/next
@@ -67,10 +64,13 @@ TABLE = {
     """,
     "definitions:write": """
         POST /api/definitions
+        POST /api/definitions/validate
         PUT /api/definitions/{id}
         DELETE /api/definitions/{id}
         PUT /api/definitions/{id}/labels
+        POST /api/definitions/{id}/validate
         DELETE /api/definitions/{id}/versions/{version}
+        POST /api/preview
     """,
     "events:send": """
         POST /api/events/{name}
@@ -180,9 +180,6 @@ DOORS = {"/workflows", "/api/live"}
 """No routes of FastAPI: each has tests of its own on who may come in."""
 QUESTIONS = {
     "POST /api/definitions/export",
-    "POST /api/definitions/validate",
-    "POST /api/definitions/{id}/validate",
-    "POST /api/preview",
     "POST /api/stimuli/explain",
 }
 """Too long for an address: they change nothing, and a permission to read is enough."""

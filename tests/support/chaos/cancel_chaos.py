@@ -82,7 +82,7 @@ async def cancel_chaos(url: str, folder: Path, *, sagas: int, kills: int, worker
             reviving = asyncio.create_task(keep_alive(group))
             lines = LogReader(log)
             driving = asyncio.create_task(_drive(runtime, names, lines))
-            killing = asyncio.create_task(_kill(group, lines, kills, max(1, KILL_LINES * sagas // (kills + 1))))
+            killing = asyncio.create_task(kill_workers(group, lines, kills, max(1, KILL_LINES * sagas // (kills + 1))))
             async with asyncio.timeout(END_SECONDS):
                 await killing
                 await driving
@@ -142,7 +142,7 @@ async def _drive(runtime: ManagedRuntime, names: Sequence[str], lines: LogReader
         await asyncio.gather(*map(one, names[first : first + AT_ONCE]))
 
 
-async def _kill(group: Sequence[WorkerProcess], lines: LogReader, kills: int, pace: int) -> None:
+async def kill_workers(group: Sequence[WorkerProcess], lines: LogReader, kills: int, pace: int) -> None:
     """Kill a worker that runs an effect, after each `pace` lines of the log."""
     for number in range(kills):
         await lines.reach(pace * (number + 1))

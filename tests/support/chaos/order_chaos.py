@@ -7,7 +7,6 @@ the instance, its correlation id, and a key; half of the keyed events are sent b
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -19,16 +18,13 @@ from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.instance import Status
 from holdfast.model.requests import DispatchDefinition
 from holdfast.persistence import store_from_url
-from holdfast.testing.worker_process import WorkerProcess
 from tests.support.chaos.cluster_driver import all_at_rest, patiently
 from tests.support.chaos.order_workflows import reads_key, reads_own, reads_own_with_effects
-from tests.support.environment import child_environment
-from tests.support.worker_group import keep_alive, ready
+from tests.support.worker_group import keep_alive, kill_one, worker_group
 
 TENANT = "order"
 MODULE = "tests.support.chaos.order_workflows"
 PATIENCE = 600.0
-STARTING = 5.0
 KINDS = ("instance", "correlation", "key", "early key")
 
 
@@ -54,19 +50,7 @@ async def order_chaos(
     every: timedelta = timedelta(milliseconds=700),
     alive: timedelta = timedelta(seconds=3),
 ) -> OrderReport:
-    milliseconds = int(alive / timedelta(milliseconds=1))
-    group = [
-        WorkerProcess(
-            f"worker-{number}",
-            store=url,
-            modules=[MODULE],
-            arguments=("--tenants", TENANT),
-            environment=child_environment(
-                HOLDFAST_NODE_ALIVE=f"{milliseconds}ms", HOLDFAST_NODE_SWEEP=f"{milliseconds // 4}ms"
-            ),
-        )
-        for number in range(workers)
-    ]
+    group = worker_group(url, tenant=TENANT, module=MODULE, workers=workers, alive=alive)
     engine = Holdfast(entry_points=False, workflows=[reads_own, reads_own_with_effects, reads_key])
     store = store_from_url(url)
     await store.open()
@@ -82,7 +66,7 @@ async def order_chaos(
             done = 0
             while done < kills:
                 await asyncio.sleep(every.total_seconds())
-                done += await _kill_one(group)
+                done += await kill_one(group)
             async with asyncio.timeout(PATIENCE):
                 await asyncio.gather(*talks)
                 await all_at_rest(runtime, names)
@@ -113,15 +97,6 @@ async def _talk(runtime: ManagedRuntime, number: int, events: int) -> None:
                 "numbered", event, idempotency_key=f"{name}-{event}", **address
             )
         )
-
-
-async def _kill_one(group: Sequence[WorkerProcess]) -> int:
-    await ready(group, 1, STARTING)
-    alive = [worker for worker in group if worker.is_ready]
-    if not alive:
-        return 0
-    random.choice(alive).kill()
-    return 1
 
 
 async def _broken(runtime: ManagedRuntime, names: Sequence[str], events: int) -> tuple[str, ...]:

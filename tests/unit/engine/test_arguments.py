@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import Holdfast, activity, workflow
-from holdfast.errors import SettingsError
+from holdfast import Holdfast, Workflow, activity, workflow
+from holdfast.activities import WriteLine
+from holdfast.errors import InvalidDefinition, SettingsError
 from holdfast.persistence.memory import MemoryStore
 
 
@@ -53,3 +54,13 @@ def test_any_iterable_will_do() -> None:
         activities={"charge": charge}.values(),
     )
     assert app.workflows == (fulfil,)
+
+
+@pytest.mark.parametrize("argument", ["workflows", "definitions"])
+def test_an_unknown_commit_strategy_of_a_workflow_is_refused_at_once(argument: str) -> None:
+    """It was refused only when the application was opened."""
+    wrong: dict[str, Any] = {argument: [Workflow(WriteLine("x"), id="w", commit="sometimes")]}
+
+    with pytest.raises(InvalidDefinition, match=r"/options/commit: There is no commit strategy 'sometimes'\. Known: "):
+        Holdfast(entry_points=False, **wrong)
+    Holdfast(entry_points=False, workflows=[Workflow(WriteLine("x"), id="w", commit="always")]).close()

@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from holdfast import Context, OnLost, Poll, Retry, Status, Workflow, activity
-from holdfast.execution import delivery
-from holdfast.execution.record import NewBookmark, Record
+from holdfast.activities import Compensable, Sequence
+from holdfast.execution import delivery, snapshot
+from holdfast.execution.record import EffectFailure, NewBookmark, Record
 from holdfast.execution.segment import Limits, run_segment
 from holdfast.model.instance import BookmarkKind
 from holdfast.testing.clock import VirtualClock
@@ -72,3 +75,40 @@ def test_what_waits_after_its_effect_has_its_time_again(make_engine: Any, clock:
     run_segment(live, Limits())
     assert live.status is Status.FAULTED
     assert live.incidents[0].type == "ActivityTimeout"
+
+
+@pytest.mark.parametrize(
+    ("result", "undone"),
+    [
+        (Record(outputs={"result": "r"}, completed=True), ["refund", "unreserve"]),
+        (EffectFailure(type="Canceled", message="", cause="canceled"), ["unreserve"]),
+    ],
+    ids=["finished", "canceled"],
+)
+def test_a_late_result_that_completes_a_compensable_is_undone_first(
+    make_engine: Any, result: Any, undone: list[str]
+) -> None:
+    works = [
+        Compensable(body=pay.bind(id=work), compensation=pay.bind(id=undo))
+        for work, undo in (("reserve", "unreserve"), ("charge", "refund"))
+    ]
+    engine = make_engine()
+    live = begun(engine, Workflow(Sequence(*works), id="saga"))
+    (reserve,) = live.effects.values()
+    assert delivery.finish_effect(live, reserve.execution_id, 1, Record(outputs={"result": "r"}, completed=True))
+    run_segment(live, Limits())
+    (charge,) = live.effects.values()
+    live.new_effects = []  # Committed: it runs.
+
+    assert delivery.cancel(live)
+    run_segment(live, Limits())
+    assert (live.effects, list(live.ending)) == ({}, [charge.execution_id])
+    live = snapshot.load(snapshot.dump(live), live.plan, now=engine.clock.now_ns, services=engine.services)
+    assert delivery.finish_effect(live, charge.execution_id, 1, result)
+
+    begun_undos = []
+    while run_segment(live, Limits()) and live.effects:
+        (effect,) = live.effects.values()
+        begun_undos.append(effect.activity_id)
+        delivery.finish_effect(live, effect.execution_id, 1, Record(outputs={"result": "r"}, completed=True))
+    assert (begun_undos, live.status) == (undone, Status.CANCELED)

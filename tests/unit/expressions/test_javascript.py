@@ -281,8 +281,8 @@ class Stalled(QuickJs):
 
 @pytest.mark.parametrize("contexts", [1, 2, 3])
 def test_a_limit_while_parsing_is_an_error_and_never_another_form_of_the_text(contexts: int) -> None:
-    """As the body of a function without `return`, `1 + 1` would give no value."""
+    """As the body of a function without `return`, `[1 + 1][0]` would give no value."""
     evaluator = JavaScriptEvaluator(Stalled(contexts))
 
     with pytest.raises(ExpressionLimit, match="too long"):
-        evaluator.compile("1 + 1", Names(()))
+        evaluator.compile("[1 + 1][0]", Names(()))

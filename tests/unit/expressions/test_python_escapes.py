@@ -482,3 +482,52 @@ def test_generated_code_reaches_nothing_of_pythons_own(here: Place) -> None:
     evaluate: Any = PythonEvaluator().compile("n + 1", here.names).evaluate
     assert evaluate.__globals__["__builtins__"] == {}
     assert not {"eval", "exec", "open", "getattr", "__import__", "type", "object"} & set(evaluate.__globals__)
+
+
+@pytest.mark.parametrize("source", ["dict(a=1, a=2)", "max(1, key=1, key=2)"])
+def test_a_repeated_keyword_is_an_error_of_syntax(place: PlaceMaker, source: str) -> None:
+    with pytest.raises((ExpressionSyntax, ExpressionRefused)):
+        place({"x": 1}).evaluate("python", source)
+
+
+@pytest.mark.parametrize("source", ["break", "continue", "if x:\n    break", "for i in [1]:\n    pass\ncontinue"])
+def test_break_outside_of_a_loop_is_an_error_of_syntax(place: PlaceMaker, source: str) -> None:
+    with pytest.raises(ExpressionSyntax):
+        place({"x": 1}).run("python", source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'datetime(b"\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff")',
+        'date(b"\\xff\\xff\\xff\\xff")',
+        'time(b"\\xff" * 6)',
+    ],
+)
+def test_a_moment_is_not_made_of_the_bytes_of_a_pickle(place: PlaceMaker, source: str) -> None:
+    with pytest.raises(ExpressionFailed, match="takes numbers"):
+        place({"x": 1}).evaluate("python", source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "text.rfind('a' * 75000 + 'b' + 'a' * 75000)",
+        "text.rpartition('a' * 75000 + 'b' + 'a' * 75000)",
+        "text.rsplit('a' * 75000 + 'b' + 'a' * 75000)",
+        "'a' * 75000 + 'b' + 'a' * 75000 in text",
+        "str([[Decimal('0.' + '1' * 4990)] * 250000] * 6)",
+        "json.dumps([text] * 100)",
+        "[[0] * 250000] * 250000",
+    ],
+)
+def test_native_costs_are_charged_before_they_arise(place: PlaceMaker, source: str) -> None:
+    with pytest.raises(ExpressionLimit):
+        place({"text": "a" * 300_000}).evaluate("python", source)
+
+
+def test_in_is_no_part_of_a_chain(place: PlaceMaker) -> None:
+    here = place({"x": 1, "items": [1, 2]})
+    assert here.evaluate("python", "0 < x and x in items and 3 not in items") is True
+    with pytest.raises(ExpressionRefused, match="chain"):
+        here.evaluate("python", "0 < x in items")

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, strategies as st
 
 from holdfast.errors import InvalidCursor
-from holdfast.model.listing import InstanceSort, decode_cursor, encode_cursor, folded
+from holdfast.model.listing import TIMES, InstanceSort, decode_cursor, encode_cursor, folded
 
-TEXTS = st.text(max_size=300)
+TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=300)
 
 
-@given(st.sampled_from(list(InstanceSort)), st.none() | st.integers(-(2**62), 2**62) | st.text(max_size=50), TEXTS)
-def test_a_cursor_is_its_place(sort: InstanceSort, value: int | str | None, instance_id: str) -> None:
+@given(st.sampled_from(sorted(TIMES)), st.none() | st.integers(-(2**63), 2**63 - 1), TEXTS)
+def test_a_cursor_by_time_is_its_place(sort: InstanceSort, value: int | None, instance_id: str) -> None:
     assert decode_cursor(encode_cursor(sort, value, instance_id), sort) == (value, instance_id)
+
+
+@given(st.sampled_from([InstanceSort.NAME, InstanceSort.ID]), st.none() | TEXTS, TEXTS)
+def test_a_cursor_by_text_is_its_place(sort: InstanceSort, value: str | None, instance_id: str) -> None:
+    assert decode_cursor(encode_cursor(sort, value, instance_id), sort) == (value, instance_id)
+
+
+@pytest.mark.parametrize(
+    ("sort", "value", "instance_id"),
+    [
+        (InstanceSort.CREATED, 2**63, "i"),
+        (InstanceSort.CREATED, 2**64 - 1, "i"),
+        (InstanceSort.CREATED, True, "i"),
+        (InstanceSort.CREATED, "now", "i"),
+        (InstanceSort.FINISHED, 1.5, "i"),
+        (InstanceSort.NAME, 1, "i"),
+        (InstanceSort.NAME, "a\0", "i"),
+        (InstanceSort.ID, None, "i\0"),
+    ],
+)
+def test_a_cursor_that_no_column_can_hold_is_refused(sort: InstanceSort, value: Any, instance_id: str) -> None:
+    with pytest.raises(InvalidCursor):
+        decode_cursor(encode_cursor(sort, value, instance_id), sort)
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "!!!!", encode_cursor(InstanceSort.NAME, "a", "i")])

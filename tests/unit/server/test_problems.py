@@ -74,3 +74,14 @@ def test_headers_that_go_with_a_refusal() -> None:
 def test_who_hangs_up_is_no_failure_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
     assert respond(ClientDisconnect()).status_code == 400
     assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    "error", [errors.StoreUnavailable("PostgreSQL at db.internal:5432/x"), errors.TransportError("amqp://q")]
+)
+def test_addresses_of_the_store_and_of_brokers_are_for_the_log(error: Exception) -> None:
+    answer = respond(error)
+
+    assert answer.status_code == 503
+    assert b"internal:" not in bytes(answer.body)
+    assert b"amqp" not in bytes(answer.body)

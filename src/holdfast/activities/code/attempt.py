@@ -22,8 +22,8 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import cancel_kids, withdraw
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import RESULT, make_function
-from holdfast.execution.heap.heap_book import mention
 from holdfast.execution.heap.tracebacks import prepend_entry, without_package_frames
+from holdfast.execution.heap.tracked_scope import mention
 from holdfast.execution.interruption import interrupt_kids
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome

@@ -15,7 +15,7 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import cancel_kids, withdraw
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape
-from holdfast.execution.heap.heap_book import TrackedScope, mention, mention_item
+from holdfast.execution.heap.tracked_scope import TrackedScope, mention, mention_item
 from holdfast.execution.journal import COMPLETED
 from holdfast.execution.live import Compensation, LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome

@@ -13,8 +13,8 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import RESULT, FrameShape, MissingReference
-from holdfast.execution.heap.heap_book import mention
 from holdfast.execution.heap.tracebacks import prepend_entry
+from holdfast.execution.heap.tracked_scope import mention
 from holdfast.execution.journal import COMPLETED
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op, Outcome

@@ -13,7 +13,7 @@ from holdfast.execution.activation import BREAKING, Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.composite import UNSET
 from holdfast.execution.heap import is_storable_iterator
-from holdfast.execution.heap.heap_book import before_next, mention_value
+from holdfast.execution.heap.tracked_scope import before_next, mention_value
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op, Outcome
 from holdfast.model.scope import Scope

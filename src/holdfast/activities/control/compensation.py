@@ -1,7 +1,8 @@
 """Sagas: work that can be undone in reverse order.
 
 A completed Compensable stores a record with the instance: its compensation and the scope to run it in. The record
-survives suspension. Compensate runs the recorded compensations, last one first; so does canceling the instance.
+survives suspension. Compensate runs the recorded compensations, last one first; so does canceling the instance. Both wait
+for the end of effects that may still complete a canceled Compensable.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import port
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.cancellation import complete_unfinished, has_unfinished
 from holdfast.execution.live import Compensation, LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
 from holdfast.model.instance import JournalEvent
@@ -39,8 +41,12 @@ class Compensable(Activity, pure=True, container=True, category="Control flow", 
         def body_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
             if undo is not None:
                 live.compensations = (*live.compensations, Compensation(owner.id, key, undo, owner.scope))
-            live.complete(owner)
+            if live.finishing is owner:
+                complete_unfinished(live, owner)
+            else:
+                live.complete(owner)
 
+        node.hooks.undoable = undo is not None
         body = builder.child("body", body_done)
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
@@ -79,6 +85,8 @@ class Compensate(Activity, pure=True, category="Control flow", icon="undo"):
             return record
 
         def undo_next(live: LiveInstance, activation: Activation) -> None:
+            if has_unfinished(live):
+                return  # `all_finished` continues.
             record = take_next(live, activation)
             if record is None:
                 live.complete(activation)
@@ -95,6 +103,11 @@ class Compensate(Activity, pure=True, category="Control flow", icon="undo"):
         def undone(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
             undo_next(live, owner)
 
+        def all_finished(live: LiveInstance, activation: Activation) -> None:
+            if not activation.kids and all(owner is not activation for _, owner, _ in live.queue):
+                undo_next(live, activation)
+
+        node.hooks.all_finished = all_finished
         node.hooks.borrowed = undone
         node.hooks.unbroken = unbroken
 

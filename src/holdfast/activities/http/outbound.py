@@ -10,6 +10,7 @@ used, because they would open connections that the guard cannot see.
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -21,11 +22,18 @@ from msgspec import Struct
 
 from holdfast.errors import ExecutionError, SettingsError
 
+logger = logging.getLogger("holdfast")
+
 Network = IPv4Network | IPv6Network
 ANY = "*"
 _NAT64 = IPv6Network("64:ff9b::/96")
 RESPONSE_MAX = 10 * 1024 * 1024
 REDIRECTS_MAX = 10
+REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+FOLLOWING_HEADERS = frozenset(
+    {"accept", "accept-encoding", "accept-language", "content-type", "traceparent", "user-agent"}
+)
+"""Headers that follow a redirect to another origin. Others may hold credentials of the first one."""
 KEEP_ALIVE = timedelta(seconds=4)
 """Keep-alive time of a connection: shorter than that of servers (5 s and more), so that no request is sent on a
 connection that the server is closing.
@@ -113,10 +121,8 @@ class OutboundHttp:
     def _socket(self, info: Any) -> socket.socket:
         family, kind, protocol, _, address = info
         if not self.is_allowed(address[0]):
-            raise AddressRefused(
-                f"{address[0]} is a private address, which workflows may not call. To allow it, add it to the setting "
-                "http_private_allowed."
-            )
+            logger.info("a workflow may not call the private address %s", address[0])
+            raise AddressRefused(address[0])
         made = socket.socket(family, kind, protocol)
         made.setblocking(False)
         return made
@@ -138,14 +144,53 @@ class OutboundHttp:
             raise ExecutionError("HTTP requests need aiohttp: pip install 'holdfast[http]'.") from error
         if not url.lower().startswith(("http://", "https://")):
             raise ExecutionError(f"'{url}' is not an HTTP URL. It must begin with http:// or https://.")
-        limit = aiohttp.ClientTimeout(total=timeout.total_seconds())
         try:
-            async with (
-                self._session() as session,
-                session.request(
-                    method, url, headers=headers, data=body, max_redirects=REDIRECTS_MAX, timeout=limit
-                ) as response,
-            ):
+            async with asyncio.timeout(timeout.total_seconds()), self._session() as session:
+                return await _followed(
+                    session, Hop(method=method, url=url, headers=dict(headers or {}), body=body), size_max
+                )
+        except TimeoutError as error:
+            raise TimeoutError(f"{method} {url} took longer than {timeout}.") from error
+        except (aiohttp.InvalidURL, ValueError) as error:
+            raise ExecutionError(f"{method} {url}: {error or type(error).__name__}.") from error
+        except aiohttp.ClientError as error:
+            cause: BaseException | None = error
+            while cause is not None:
+                if isinstance(cause, AddressRefused):
+                    # Without the address: incidents would tell what the names of this network resolve to.
+                    raise AddressRefused(
+                        f"{method} {url}: it is or leads to a private address, which workflows may not call. To allow it, add "
+                        "the address, which is in the log, to the setting http_private_allowed."
+                    ) from error
+                cause = cause.__cause__ or getattr(cause, "os_error", None)
+            raise OSError(f"{method} {url}: {error}") from error
+
+
+class Hop(Struct, frozen=True, kw_only=True):
+    """One request of a chain of redirects."""
+
+    method: str
+    url: Any
+    headers: dict[str, str]
+    body: bytes | None
+
+
+async def _followed(session: Any, first: Hop, size_max: int) -> OutboundResponse:
+    """The response at the end of the redirects."""
+    import aiohttp
+
+    hop = first
+    for _ in range(REDIRECTS_MAX + 1):
+        async with session.request(
+            hop.method,
+            hop.url,
+            headers=hop.headers,
+            data=hop.body,
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(total=None),
+        ) as response:
+            location = response.headers.get("Location") if response.status in REDIRECT_STATUSES else None
+            if location is None:
                 return OutboundResponse(
                     status=response.status,
                     headers=_joined(response.headers.items()),
@@ -154,22 +199,29 @@ class OutboundHttp:
                     charset=response.charset or "utf-8",
                     body=await _read(response, size_max),
                 )
-        except TimeoutError as error:
-            raise TimeoutError(f"{method} {url} took longer than {timeout}.") from error
-        except aiohttp.TooManyRedirects as error:
-            raise ExecutionError(
-                f"{method} {url}: more than {REDIRECTS_MAX} redirects, the last at "
-                f"{error.history[-1].url}. Check the redirect configuration of the server."
-            ) from error
-        except (aiohttp.InvalidURL, ValueError) as error:
-            raise ExecutionError(f"{method} {url}: {error or type(error).__name__}.") from error
-        except aiohttp.ClientError as error:
-            cause: BaseException | None = error
-            while cause is not None:
-                if isinstance(cause, AddressRefused):
-                    raise cause from error
-                cause = cause.__cause__ or getattr(cause, "os_error", None)
-            raise OSError(f"{method} {url}: {error}") from error
+            hop = redirected(hop, response.status, response.url, location)
+    raise ExecutionError(
+        f"{first.method} {first.url}: more than {REDIRECTS_MAX} redirects, the last at {hop.url}. Check the redirect "
+        "configuration of the server."
+    )
+
+
+def redirected(hop: Hop, status: int, url: Any, location: str) -> Hop:
+    """The next request. Another origin gets no credentials, whatever the name of their header. Raises `ValueError` or
+    `OSError` for a location that is no HTTP address."""
+    try:
+        target = url.join(type(url)(location))  # The URL class of aiohttp.
+    except ValueError as error:
+        raise ValueError(f"the redirect to '{location}' leads to no address") from error
+    if target.scheme not in {"http", "https"}:
+        raise OSError(f"{hop.method} {hop.url}: the redirect to '{location}' leads to no HTTP address.")
+    headers, method, body = hop.headers, hop.method, hop.body
+    if (target.scheme, target.host, target.port) != (url.scheme, url.host, url.port):
+        headers = {name: value for name, value in headers.items() if name.lower() in FOLLOWING_HEADERS}
+    if (status == 303 and method != "HEAD") or (status in {301, 302} and method == "POST"):
+        method, body = "GET", None
+        headers = {name: value for name, value in headers.items() if name.lower() != "content-type"}
+    return Hop(method=method, url=target, headers=headers, body=body)
 
 
 async def _read(response: Any, size_max: int) -> bytes:

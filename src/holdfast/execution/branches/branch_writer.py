@@ -97,7 +97,9 @@ class BranchWriter:
         live = self._live
         has_wait = False
         for item in members:
-            if item.status != RUNNING or id(item) in self._busy or (item.kids and is_wide(item.kids)):
+            if item.status != RUNNING or id(item) in self._busy or item.id in live.ending:
+                return False
+            if item.kids and is_wide(item.kids):
                 return False
             has_wait = has_wait or bool(item.bookmarks) or item.id in live.effects
         return has_wait

@@ -16,7 +16,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from holdfast.execution.heap.item_codec import JSON, OBJECTS, TYPED, ItemCodec, NotTracked
+from holdfast.execution.heap.item_codec import (
+    CELLS,
+    JSON,
+    OBJECTS,
+    PLAIN_KINDS,
+    TEXT,
+    TYPED,
+    WRITTEN_KINDS,
+    ItemCodec,
+    NotTracked,
+)
 from holdfast.execution.heap.paged_block import PagedBlock
 from holdfast.execution.heap.tracked_block import TrackedBlock
 from holdfast.model.values import Tree, TypeRegistry, decode, encode, tree_of
@@ -43,6 +53,8 @@ class Blocks:
         """Tracked blocks that variables refer to."""
         self.inner: set[int] = set()
         """Objects in the items of tracked blocks of objects. They have no path, so no variable may refer to them."""
+        self.cells_met: set[int] = set()
+        """Cells that variables refer to."""
         self.addresses = 0
         """Number of addresses written so far."""
         self._values: list[Any] = []
@@ -62,6 +74,8 @@ class Blocks:
             return False
         if number < len(self._tracked):
             self._met[number] = None
+            if self._tracked[number].kind == CELLS and value is not self._values[number]:
+                self.cells_met.add(self._tracked[number].places[id(value)])
         return True
 
     def __len__(self) -> int:
@@ -75,15 +89,22 @@ class Blocks:
         self._tracked.append(block)
         ways = self._ways[number] = {}
         ids = [id(block.value)]
+        if block.kind == CELLS:
+            self._met[number] = None
+        elif block.kind == TEXT:  # it cannot change
+            ways[id(block.value[0])] = (0,)
+            self._numbers.update({id(block.value): number, id(block.value[0]): number})
+            self._add(block.value, (), None)
+            return
         packed = {key: found for key, _, found in block.packed_items(codec)}
         for key in block.keys_in_reach():
             if not block.has(key):
                 continue
             item = block.value[key]
-            inside = packed[key] if key in packed else codec.pack(block.kind, item)[1]
-            if not inside:
+            inside = packed[key] if key in packed else codec.pack(block.kind, item).ids
+            if not inside and block.kind != CELLS:
                 continue
-            if block.kind == OBJECTS:
+            if block.kind in WRITTEN_KINDS:
                 ways[id(item)] = (key,)
                 ids.append(id(item))
                 if not self.inner.isdisjoint(inside):
@@ -117,31 +138,31 @@ class Blocks:
 
         Raises `ValueRefused` for a plain value that cannot be stored.
         """
-        tree = tree_of(value) or self._by_number(value)
-        if tree is None or any(item in self._numbers or item in self._settled for item in tree.identities):
+        tree = plain_tree(value) if self._number_keys else tree_of(value)
+        if tree is None or any(map(self._is_taken, tree.identities)):
             return False
         as_it_is = tree.is_json and self._trusting
         self._add(value, tree.identities, {JSON: value} if as_it_is else {TYPED: self._encoded(value)})
         return True
 
-    def _by_number(self, value: Any) -> Tree | None:
-        """A dict with text and int keys as a plain block."""
-        if not self._number_keys or value.__class__ is not dict or not set(map(type, value)) <= {str, int}:
-            return None
-        if not all(-_INT_MAX <= key < _INT_MAX if key.__class__ is int else key[:1] != "$" for key in value):
-            return None
-        try:
-            "".join([key for key in value if key.__class__ is str]).encode()
-        except UnicodeEncodeError:
-            return None
-        items = list(value.values())
-        tree = tree_of(items)
-        return tree and Tree((tree.identities - {id(items)}) | {id(value)}, tree.is_json)
+    def _is_taken(self, identity: int) -> bool:
+        return identity in self._numbers or identity in self._settled or identity in self.inner
 
     def _encoded(self, value: Any) -> Any:
         if value.__class__ is dict and int in map(type, value):
             return {key: encode(item, self._types) for key, item in value.items()}
         return encode(value, self._types)
+
+    def take_text(self, value: Any) -> None:
+        """Make a long text or bytes a block. A lone surrogate is written as other texts are, because it needs encoding."""
+        if value in self or not self._number_keys:
+            return
+        try:
+            if isinstance(value, str):
+                value.encode()
+        except UnicodeEncodeError:
+            return
+        self._add([value], {id(value)}, {TEXT: [value]})
 
     def take_objects(self, value: list[Any], times: Mapping[int, int]) -> bool:
         """Make the value a block if no item occurs twice in it.
@@ -151,9 +172,15 @@ class Blocks:
         items = {id(item) for item in value} & times.keys()
         if any(times[item] > 1 for item in items) or any(item in self for item in value):
             return False
+        if not self.inner.isdisjoint(times):
+            return False
         self._settled.update(times)
         self._add(value, {id(value), *items}, None)
         return True
+
+    def add(self, value: Any, identities: Iterable[int], written: dict[str, Any]) -> None:
+        """Add a block that is written already. `identities` are the ids of the block and of the items that have a path."""
+        self._add(value, identities, written)
 
     def _add(self, value: Any, identities: Iterable[int], written: dict[str, Any] | None) -> None:
         self._numbers.update(dict.fromkeys(identities, len(self._values)))
@@ -184,6 +211,29 @@ class Blocks:
         return ways[id(value)]
 
 
+def has_packable_keys(value: dict[Any, Any]) -> bool:
+    """Whether all keys are texts and ints that can be stored as they are."""
+    if not set(map(type, value)) <= {str, int}:
+        return False
+    if not all(-_INT_MAX <= key < _INT_MAX if key.__class__ is int else key[:1] != "$" for key in value):
+        return False
+    try:
+        "".join([key for key in value if key.__class__ is str]).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def plain_tree(value: Any) -> Tree | None:
+    """The tree of a plain list or dict. The dict itself may have int keys."""
+    tree = tree_of(value)
+    if tree is not None or value.__class__ is not dict or not has_packable_keys(value):
+        return tree
+    items = list(value.values())
+    tree = tree_of(items)
+    return tree and Tree((tree.identities - {id(items)}) | {id(value)}, tree.is_json)
+
+
 def _deep_ways(block: Any) -> dict[int, Way]:
     ways: dict[int, Way] = {}
     todo: list[tuple[Any, Way]] = [(block, ())]
@@ -201,19 +251,24 @@ def read_blocks(
     """Append each block before its items are read, because they may refer to earlier blocks and to their own block."""
     for block in written:
         ((kind, content),) = block.items()
-        if content.__class__ is PagedBlock:
-            content = content.load()[1]
-        if kind == JSON:
+        content = content_of(content)
+        if kind in PLAIN_KINDS:
             into.append(content)
         elif kind == TYPED:
             is_tagged = content.__class__ is list or TAG in content
             into.append(
                 decode(content, types) if is_tagged else {key: decode(item, types) for key, item in content.items()}
             )
+        elif content.__class__ is dict:
+            into.append({key: read_item(data) for key, data in content.items()})
         else:
             made: list[Any] = []
             into.append(made)
             made.extend(map(read_item, content))
+
+
+def content_of(content: Any) -> Any:
+    return content.load()[1] if content.__class__ is PagedBlock else content
 
 
 def at(blocks: list[Any], address: Mapping[str, Any]) -> Any:

@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from holdfast.execution.heap.cells import CellLinks, links_in, read_cells
 from holdfast.execution.heap.heap_book import WHOLE, HeapBook, Reach
-from holdfast.execution.heap.item_codec import ItemCodec
+from holdfast.execution.heap.item_codec import CELLS, OBJECTS, ItemCodec
 from holdfast.execution.heap.object_writer import object_codec
 from holdfast.execution.heap.paged_block import PagedBlock
 from holdfast.execution.heap.reader import read_heap, read_tracked
 from holdfast.execution.heap.tracked_block import TrackedBlock
 from holdfast.model.values import TypeRegistry
+
+_LINKING = frozenset({dict, list})
 
 
 class FrameData(NamedTuple):
@@ -40,20 +43,28 @@ def read_book(
     if book is None:
         book = HeapBook([None] * len(paged), Counter(), codec, tracks=True)
     values: list[Any] = []
+    book.use(codec)
     for number, (block, stored) in enumerate(zip(written, paged, strict=True)):
         known = book.blocks[number]
         if known is None and stored is not None:
             known = book.blocks[number] = _tracked(block, stored, codec)
+            if CELLS in block:
+                book.cells = CellLinks(known)
+                book.use(codec)
+            if book.cells is not None:
+                book.cells.add_all(known)
             if is_cold:
                 book.refs.update(known.tree.refs())
         values.append(_inline(block, codec) if known is None else known.value)
-    book.codec, book.fresh = codec, {}
+    book.fresh = {}
     book.begin()
-    frames = [FrameData(*found) for found in read_tracked(document, types, references, values)]
+    frames = [FrameData(*found) for found in read_tracked(document, types, references, values, book.dict_iterator)]
     for frame in frames:
         for reached in frame.reaches.values():
             for at, key in reached:
-                if key is not WHOLE:
+                if key is WHOLE:
+                    book.hold(at)
+                else:
                     book.refer(at, key)
     return frames, book
 
@@ -61,7 +72,16 @@ def read_book(
 def _tracked(block: Mapping[str, Any], stored: PagedBlock, codec: ItemCodec) -> TrackedBlock:
     (kind,) = block
     tree, content = stored.load()
-    return TrackedBlock(kind, tree, stored.log, codec.content(kind, content))
+    if kind == CELLS:
+        cells = codec.cells.values
+        own = read_cells(content, lambda data: codec.read(CELLS, data), into=cells)
+        return TrackedBlock(kind, tree, stored.log, cells, dict(own))
+    value = codec.content(kind, content)
+    if kind != OBJECTS or not codec.cells.values:
+        return TrackedBlock(kind, tree, stored.log, value)
+    pairs = content.items() if content.__class__ is dict else enumerate(content)
+    found = {key: links for key, data in pairs if data.__class__ in _LINKING and (links := frozenset(links_in(data)))}
+    return TrackedBlock(kind, tree, stored.log, value, found, codec.cells.numbers)
 
 
 def _inline(block: Mapping[str, Any], codec: ItemCodec) -> Any:

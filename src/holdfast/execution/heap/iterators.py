@@ -132,12 +132,17 @@ NOT_CREATED = object()
 class DictPosition(Iterator[Any]):
     """Restored dict iterator with the same position and the same error checks."""
 
-    __slots__ = ("_inner", "consumed", "kind", "left", "size", "source")
+    __slots__ = ("_inner", "consumed", "counts", "kind", "left", "size", "source")
 
-    def __init__(self, source: dict[Any, Any], kind: str, consumed: int, left: int, size: int) -> None:
+    def __init__(
+        self, source: dict[Any, Any], kind: str, consumed: int, left: int, size: int, inner: Iterator[Any] | None = None
+    ) -> None:
+        """`inner`: an iterator of the dict that is at this position."""
         self.source, self.kind, self.consumed, self.left, self.size = source, kind, consumed, left, size
+        self.counts = False
+        """The dict has the same keys as when this iterator was created, so `consumed` is its position."""
         # A dict that contains its own iterator is incomplete while it is read: create the inner iterator on first use.
-        self._inner: Any = self._made() if size == len(source) else NOT_CREATED
+        self._inner: Any = inner or (self._made() if size == len(source) else NOT_CREATED)
 
     def _made(self) -> Any:
         view: Any = getattr(self.source, self.kind.removeprefix("reversed "))()
@@ -167,13 +172,21 @@ class DictPosition(Iterator[Any]):
             self._inner = None
             raise RuntimeError("dictionary keys changed during iteration")
         self.left -= 1
+        self.consumed += 1
         return found
+
+    def release(self) -> Iterator[Any] | None:
+        """The inner iterator, which this iterator does not use any more."""
+        inner, self._inner = self._inner, NOT_CREATED
+        return None if inner is NOT_CREATED else inner
 
     def decompose(self) -> Position:
         if self.inner is None:
             return Position("iter", [()])
         if self.size != len(self.source):
             return Position("dict", [self.source], [self.kind, 0, 0, -1])
+        if self.counts:
+            return Position("dict", [self.source], [self.kind, self.consumed, self.left, self.size])
         try:
             left = len(self.inner.__reduce__()[1][0])
         except RuntimeError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, time
 from enum import Enum
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
@@ -11,7 +11,8 @@ from typing import Any
 
 from holdfast.errors import ValueRefused
 from holdfast.execution.heap.blocks import Blocks
-from holdfast.execution.heap.item_codec import ItemCodec, NotTracked
+from holdfast.execution.heap.cells import may_link
+from holdfast.execution.heap.item_codec import CELL, Cells, ItemCodec, NotTracked, is_long_text
 from holdfast.execution.heap.iterators import decompose
 from holdfast.execution.heap.reader import read_object
 from holdfast.execution.heap.tracebacks import entries_of
@@ -26,6 +27,7 @@ Part = tuple[str, dict[str, Any], list[Any]]
 
 _UNMARKED = (Enum, datetime, time)
 """Types without identity: written at each occurrence instead of once."""
+_NO_CELLS = Cells()
 _METHODS = (MethodType, BuiltinMethodType, MethodWrapperType)
 
 
@@ -54,12 +56,19 @@ class ObjectWriter:
         trusting: bool,
         objects_in_blocks: bool = True,
         number_keys: bool = False,
+        cells: Cells | None = None,
+        cell: Any = None,
     ) -> None:
+        """`cells`: write links to these objects, except to `cell`, whose content is written."""
         self.types = types
         self.objects_in_blocks = objects_in_blocks
         self.blocks = Blocks(types, trusting=trusting, number_keys=number_keys)
         self.references = {id(found): name for name, found in references.items()}
         self.modules = {name: found for name, found in references.items() if isinstance(found, ModuleType)}
+        self.cells = cells or _NO_CELLS
+        self.cell = cell
+        self.links: set[int] = set()
+        """Cells that were linked to."""
         self.counts: dict[int, int] = {}
         self.parts: dict[int, Part] = {}
         self.alive: list[Any] = []
@@ -67,7 +76,7 @@ class ObjectWriter:
         self.numbers: dict[int, int] = {}
         self.open: set[int] = set()
         """Large lists being inspected."""
-        self.refused: set[int] = set()
+        self.refused: dict[int, Any] = {}
         """Values that are not blocks. Remembered, because lists that share lists would be tried once per path."""
         self.decomposed: dict[int, Part] = {}
         """Decomposed values. Cached, because an iterator yields a new list each time, and a cyclic one would never end.
@@ -94,9 +103,16 @@ class ObjectWriter:
         counts = met.counts
         while todo:
             item = todo.pop()
-            if item.__class__ in SCALARS or item in self.blocks:
+            if item.__class__ in SCALARS:
+                if is_long_text(item):
+                    self.blocks.take_text(item)
+                continue
+            if item in self.blocks:
                 continue
             key = id(item)
+            if key in self.cells.numbers and item is not self.cell:
+                self.links.add(self.cells.numbers[key])
+                continue
             counts[key] = counts.get(key, 0) + 1
             if counts[key] > 1 or key in self.counts or key in self.open:
                 continue
@@ -106,13 +122,21 @@ class ObjectWriter:
             if isinstance(item, _UNMARKED) or (may_be_block and self._is_block(item, met)):
                 del counts[key]
 
-    def _look_into(self, item: Any, met: _Walk, todo: list[Any]) -> None:
-        self.alive.append(item)
+    def parts_of(self, item: Any) -> Part:
+        """The decomposed value. Raises `UnstorableValue` or `ValueRefused`."""
         part = self.decomposed.get(id(item))
         if part is None:
+            self.alive.append(item)
             part = self.decomposed[id(item)] = self._decompose(item)
             self.alive.append(part)
-        met.parts[id(item)] = part
+        return part
+
+    def refused_values(self) -> Iterable[Any]:
+        """Large values that are not blocks."""
+        return self.refused.values()
+
+    def _look_into(self, item: Any, met: _Walk, todo: list[Any]) -> None:
+        part = met.parts[id(item)] = self.parts_of(item)
         todo.extend(part[2])
 
     def _is_block(self, item: Any, met: _Walk) -> bool:
@@ -134,7 +158,7 @@ class ObjectWriter:
             inside.add_to(self.counts, self.parts)
             return True
         inside.add_to(met.counts, met.parts)
-        self.refused.add(id(item))
+        self.refused[id(item)] = item
         return False
 
     def _decompose(self, value: Any) -> Part:
@@ -209,10 +233,13 @@ class ObjectWriter:
 
     def emit(self, value: Any) -> Any:
         if value.__class__ in SCALARS:
-            return encode(value, self.types)
+            is_block = is_long_text(value) and value in self.blocks
+            return self.blocks.address(value) if is_block else encode(value, self.types)
         if value in self.blocks:
             return self.blocks.address(value)
         key = id(value)
+        if key in self.cells.numbers and value is not self.cell:
+            return {TAG: CELL, "id": self.cells.numbers[key]}
         number = self.numbers.get(key)
         if number is not None:
             self.has_loops = self.has_loops or key in self.being_written
@@ -268,13 +295,16 @@ class _Walk:
 def object_codec(types: TypeRegistry, references: Mapping[str, Any]) -> ItemCodec:
     """Codec of the items of blocks, one by one."""
 
-    def write(item: Any) -> tuple[Any, set[int]]:
-        writer = ObjectWriter(types, references, trusting=False, objects_in_blocks=False)
+    def write(item: Any, cells: Cells, is_cell: bool) -> tuple[Any, set[int], frozenset[int]]:
+        cell = item if is_cell else None
+        writer = ObjectWriter(types, references, trusting=False, objects_in_blocks=False, cells=cells, cell=cell)
         if writer.count_in(item) is not None or writer.blocks or any(times > 1 for times in writer.counts.values()):
             raise NotTracked
+        if writer.links and not all(may_link(part, cells.numbers) for part in writer.parts.values()):
+            raise NotTracked
         try:
-            return writer.emit_item(item), set(writer.counts)
+            return writer.emit_item(item), set(writer.counts) - {id(cell)}, frozenset(writer.links)
         except TooDeep:
             raise NotTracked from None
 
-    return ItemCodec(types, write, lambda data: read_object(data, types, references))
+    return ItemCodec(types, write, lambda data, cells: read_object(data, types, references, cells))

@@ -8,9 +8,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from holdfast.errors import InvalidState, UnknownValueType, UnreadableValue
-from holdfast.execution.heap.blocks import BLOCK, at, read_blocks
+from holdfast.execution.heap.blocks import BLOCK, at, content_of, read_blocks
+from holdfast.execution.heap.cells import read_cells
 from holdfast.execution.heap.heap_book import WHOLE, Reach
-from holdfast.execution.heap.iterators import rebuild_iterator
+from holdfast.execution.heap.item_codec import CELL, CELLS, TEXT
+from holdfast.execution.heap.iterators import DictPosition, rebuild_iterator
 from holdfast.execution.heap.tracebacks import rebuild
 from holdfast.execution.unreadable import VariableUnreadable
 from holdfast.model.values import TypeRegistry, decode
@@ -19,16 +21,31 @@ from holdfast.model.values.exceptions import rebuild_exception
 from holdfast.model.values.forms import Form, form_of
 
 Keep = Callable[[Any], Any]
+RebuildDictIterator = Callable[[dict[Any, Any], str, int, int, int], Iterator[Any]]
+"""Rebuilds the iterator of a dict from its kind, the number of consumed items, the number of items left, and the size."""
 
 
 def read_heap(
     document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any]
 ) -> list[tuple[dict[str, Any], dict[str, str]]]:
     """For each frame: its variables, and the reasons for variables that could not be stored."""
-    reader = _Reader(types, references)
-    read_blocks(document.get("blocks", ()), types, reader.value, into=reader.blocks)
+    reader = _reader_of(document, types, references)
     frames = [_frame(reader, frame) for frame in document["frames"]]
     return list(zip(frames, document["lost"], strict=True))
+
+
+def _reader_of(document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any]) -> _Reader:
+    """A reader that has read the blocks."""
+    reader = _Reader(types, references)
+    blocks = document.get("blocks", ())
+    for block in blocks[:1]:  # the cells are first, because other blocks link to them
+        if CELLS in block:
+            made: dict[int, Any] = {}
+            reader.cells = made
+            read_cells(content_of(block[CELLS]), reader.value, into=made)
+            reader.blocks.append(made)
+    read_blocks(blocks[len(reader.blocks) :], types, reader.value, into=reader.blocks)
+    return reader
 
 
 def _frame(reader: _Reader, stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,7 +60,11 @@ def _frame(reader: _Reader, stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_tracked(
-    document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any], blocks: list[Any]
+    document: Mapping[str, Any],
+    types: TypeRegistry,
+    references: Mapping[str, Any],
+    blocks: list[Any],
+    rebuild_dict_iterator: RebuildDictIterator,
 ) -> Iterator[tuple[dict[str, Any], dict[str, str], dict[str, list[Reach]]]]:
     """Like `read_heap`, with blocks that were read already, and with the items and blocks that each variable refers to.
 
@@ -51,6 +72,7 @@ def read_tracked(
     """
     reader = _Reader(types, references)
     reader.blocks = blocks
+    reader.rebuild_dict_iterator = rebuild_dict_iterator
     together: list[Reach] = []
     """Everything that variables with shared objects refer to."""
     for frame, lost in zip(document["frames"], document["lost"], strict=True):
@@ -85,14 +107,21 @@ def read_variable(document: Mapping[str, Any], frame: int, name: str) -> Any:
     data = document["frames"][frame][name]
     reader = _Reader(types, {})
     if not _is_block(data):
+        for block in document.get("blocks", ()):  # the variable may contain long texts
+            reader.blocks.append(content_of(block[TEXT]) if TEXT in block else None)
         return reader.value(data)
     read_blocks([document["blocks"][data["n"]]], types, reader.value, into=reader.blocks)
     return reader.blocks[0]
 
 
-def read_object(data: Any, types: TypeRegistry, references: Mapping[str, Any]) -> Any:
-    """An object that was written alone."""
-    return _Reader(types, references).value(data)
+def read_object(
+    data: Any, types: TypeRegistry, references: Mapping[str, Any], cells: Mapping[int, Any] | None = None
+) -> Any:
+    """An object that was written alone, and that may link to cells."""
+    reader = _Reader(types, references)
+    if cells is not None:
+        reader.cells = cells
+    return reader.value(data)
 
 
 class Unread(NamedTuple):
@@ -102,8 +131,7 @@ class Unread(NamedTuple):
 
 def first_unread(document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any]) -> Unread | None:
     """The first variable of a document that cannot be read back."""
-    reader = _Reader(types, references)
-    read_blocks(document.get("blocks", ()), types, reader.value, into=reader.blocks)
+    reader = _reader_of(document, types, references)
     for number, frame in enumerate(document["frames"]):
         for name, data in frame.items():
             try:
@@ -119,6 +147,8 @@ class _Reader:
         self.references = references
         self.blocks: list[Any] = []
         self.known: dict[int, Any] = {}
+        self.cells: Mapping[int, Any] = {}
+        self.rebuild_dict_iterator: RebuildDictIterator = DictPosition
         self.met: list[Reach] = []
         """Blocks and items that the current variable refers to."""
         self.met_shared = False
@@ -139,6 +169,8 @@ class _Reader:
             way = data.get("at")
             self.met.append((data["n"], way[0] if way else WHOLE))
             return at(self.blocks, data)
+        if tag == CELL:
+            return self.cells[data["id"]]
         read = _READERS.get(tag)
         if read is None or ("in" not in data):
             return decode(data, self.types)
@@ -234,6 +266,8 @@ def _error(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
 
 def _iterator(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
     parts, at = reader.inside(data)
+    if data["maker"] == "dict":
+        return keep(reader.rebuild_dict_iterator(parts[0], *at))
     return keep(rebuild_iterator(data["maker"], parts, at))
 
 

@@ -7,12 +7,12 @@ values cross a commit by value (rule M17), also if the block was not read from t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from msgspec.msgpack import Ext
 
-from holdfast.execution.heap.item_codec import ItemCodec, NotTracked, pack_key
+from holdfast.execution.heap.item_codec import CELLS, NO_LINKS, TEXT, ItemCodec, NotTracked, pack_key
 from holdfast.execution.heap.paged_block import ChangeLog, paged_reference
 from holdfast.execution.page_tree import LEAF_BYTES, Leaf, PageTree
 from holdfast.model.values import SCALARS
@@ -26,10 +26,19 @@ Way = tuple[int | str, ...]
 
 
 class TrackedBlock:
-    __slots__ = ("_after", "_dropped_keys", "_low", "addressed", "kind", "length", "log", "places", "touched", "tree",
-                 "value", "whole")  # fmt: skip
+    __slots__ = ("_after", "_dropped_keys", "_links_after", "_low", "addressed", "iterators", "kind", "length", "links", "log",
+                 "places", "touched", "tree", "value", "whole")  # fmt: skip
 
-    def __init__(self, kind: str, tree: PageTree, log: ChangeLog, value: Any) -> None:
+    def __init__(
+        self,
+        kind: str,
+        tree: PageTree,
+        log: ChangeLog,
+        value: Any,
+        links: dict[Any, frozenset[int]] | None = None,
+        cells: Collection[int] = (),
+    ) -> None:
+        """`links`: the cells that items link to. `cells`: the ids of all cells, except for the block of the cells."""
         self.kind = kind
         self.tree = tree
         self.log = log
@@ -38,10 +47,16 @@ class TrackedBlock:
         self.length = len(value)
         """Number of items at the last commit."""
         self.places: dict[int, Any] = {}
-        """Index or key of each item that is not a scalar, by id()."""
+        """Index or key of each item that is neither a scalar nor a cell of another block, by id()."""
+        self.iterators: dict[tuple[str, int], Iterator[Any]] = {}
+        """Iterators of a dict that loops use, by kind and number of consumed items, from commit to commit."""
+        self.links: dict[Any, frozenset[int]] = {} if links is None else links
+        """Cells that items link to, by index or key."""
         pairs = value.items() if value.__class__ is dict else enumerate(value)
         if not SCALARS.issuperset(map(type, value.values() if value.__class__ is dict else value)):
-            self.places = {id(item): key for key, item in pairs if item.__class__ not in SCALARS}
+            self.places = {
+                id(item): key for key, item in pairs if item.__class__ not in SCALARS and id(item) not in cells
+            }
         self.begin()
 
     def begin(self) -> None:
@@ -56,6 +71,7 @@ class TrackedBlock:
         """Items of a list from this index on may have changed."""
         self._dropped_keys: set[Any] = set()
         self._after: dict[Any, bytes] = {}
+        self._links_after: dict[Any, frozenset[int]] = {}
 
     # -- log -----------------------------------------------------------------------------------------------------------
 
@@ -78,7 +94,7 @@ class TrackedBlock:
             return set()
         item = self.value[key]
         try:
-            packed, ids = codec.pack(self.kind, item)
+            packed, ids, _ = codec.pack(self.kind, item)
         except NotTracked:
             self.whole = True
             return set()
@@ -131,13 +147,45 @@ class TrackedBlock:
                 gone += before is not None
                 continue
             news += before is None
-            packed, ids = codec.pack(self.kind, self.value[key])
+            packed, ids, links = codec.pack(self.kind, self.value[key])
             self._after[key] = packed
+            if links:
+                self._links_after[key] = links
             yield key, packed, ids
         if is_dict and self.length + news - gone != len(self.value):
             raise NotTracked
         if not is_dict and len(self.value) != self.length and self._low is None:
             raise NotTracked
+
+    def changed_keys(self) -> set[Any]:
+        """Items that may have changed, or are gone."""
+        return {*self.touched, *self._tail()}
+
+    def has_other_keys(self) -> bool:
+        """Whether the burst added or removed keys of a dict."""
+        return bool(self._dropped_keys) or any((at[0] is None) is self.has(key) for key, at in self.touched.items())
+
+    def links_after(self, key: Any) -> frozenset[int]:
+        """Cells that an item links to now."""
+        if key in self._after or key in self.touched:
+            return self._links_after.get(key, NO_LINKS)
+        return self.links.get(key, NO_LINKS)
+
+    def packed_after(self) -> Mapping[Any, bytes]:
+        """The items that may have changed, packed by the commit."""
+        return self._after
+
+    def add(self, key: Any, item: Any) -> None:
+        """Add an item to a dict."""
+        self.touched[key] = _MISSING
+        self.value[key] = item
+        self.places[id(item)] = key
+
+    def remove(self, key: Any, codec: ItemCodec) -> None:
+        """Remove an item from a dict after the items were packed."""
+        self.touch(key, codec)
+        self.places.pop(id(self.value.pop(key)), None)
+        self._after.pop(key, None)
 
     def write(self, codec: ItemCodec) -> None:
         """Add the changes of the burst to the log, and the log to the tree if it is too long."""
@@ -161,7 +209,8 @@ class TrackedBlock:
             self.places.pop(id(item), None)
             if item.__class__ not in SCALARS:
                 copy = self.value[key] = codec.unpack(self.kind, packed)
-                self.places[id(copy)] = key
+                if self.kind == CELLS or codec.cells.number_of(copy) is None:
+                    self.places[id(copy)] = key
         self.begin()
 
     def _log_list(self) -> None:
@@ -247,6 +296,8 @@ class TrackedBlock:
     @property
     def weight(self) -> int:
         """Approximate bytes in memory."""
+        if self.kind == TEXT:
+            return len(self.value[0])
         return 4 * LEAF_BYTES * len(self.tree.leaves)
 
 

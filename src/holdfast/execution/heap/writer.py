@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.execution.heap.heap_pages import HeapPages
-from holdfast.execution.heap.item_codec import NotTracked
+from holdfast.execution.heap.item_codec import CELLS, NotTracked
 from holdfast.execution.heap.iterators import is_storable_iterator
 from holdfast.execution.heap.object_writer import MAX_DEPTH, ObjectWriter, TooDeep
 from holdfast.execution.heap.reader import first_unread
+from holdfast.execution.heap.shared_objects import add_cells, is_shared, share_blocks
+from holdfast.execution.heap.tracked_block import TrackedBlock
 from holdfast.model.values import TypeRegistry, is_large
 
 _DEEP = f"it is nested more than {MAX_DEPTH} levels deep. Store a list of the parts instead of a chain"
@@ -35,16 +37,22 @@ def write_heap(
             return _write_changes(frames, types, references, pages, trusting=trusting)
         except (NotTracked, TooDeep):
             pass
+    refuses_cells = False
     lost: list[dict[str, str]] = [{} for _ in frames]
     writer = ObjectWriter(types, references, trusting=trusting, number_keys=pages is not None)
     try:
-        written = _write(frames, writer, lost, pages)
+        written = _write(frames, writer, lost)
+        if pages is not None and (written.is_entangled or is_shared(writer.refused_values())):
+            try:
+                return _write_cells(frames, types, references, pages, trusting=trusting)
+            except (NotTracked, TooDeep):
+                refuses_cells = True
         if not writer.has_loops:
-            return written
+            return written.document if pages is None else _stored(written, pages, refuses_cells=refuses_cells)
     except TooDeep:
         pass  # The second attempt finds the variable.
-    written = _write_with_loops(frames, lost, types, references, trusting=trusting)
-    return written if pages is None else pages.store(written, (), tracks=False)
+    document = _write_with_loops(frames, lost, types, references, trusting=trusting)
+    return document if pages is None else pages.store(document, (), tracks=False, refuses_cells=refuses_cells)
 
 
 def _write_changes(
@@ -56,13 +64,49 @@ def _write_changes(
     trusting: bool,
 ) -> dict[str, Any]:
     """Write the heap without reading the blocks that are stored already. Raises `NotTracked` if that is not possible."""
+    book = pages.before
+    assert book is not None
     writer = ObjectWriter(types, references, trusting=trusting, number_keys=True)
+    book.count_loops()
+    if book.cells is not None:
+        if any(block is not None and block.whole and (block.links or block.kind == CELLS) for block in book.blocks):
+            raise NotTracked
+        add_cells(book, frames, writer)
     for block in pages.tracked():
         writer.blocks.track(block, pages.codec)
-    written = _write(frames, writer, [{} for _ in frames], pages)
-    if writer.has_loops:
+    written = _write(frames, writer, [{} for _ in frames])
+    if writer.has_loops or any(inner in writer.counts for inner in writer.blocks.inner):
         raise NotTracked
-    return written
+    if not book.refuses_cells and (written.is_entangled or is_shared(writer.refused_values())):
+        raise NotTracked
+    return _stored(written, pages, refuses_cells=book.refuses_cells)
+
+
+def _write_cells(
+    frames: list[dict[str, Any]],
+    types: TypeRegistry,
+    references: Mapping[str, Any],
+    pages: HeapPages,
+    *,
+    trusting: bool,
+) -> dict[str, Any]:
+    """Write the heap with shared objects as cells. Raises `NotTracked` if that is not possible."""
+    writer = ObjectWriter(types, references, trusting=trusting, number_keys=True)
+    share_blocks(frames, writer, pages.codec)
+    written = _write(frames, writer, [{} for _ in frames])
+    if writer.has_loops or written.is_entangled:
+        raise NotTracked
+    return _stored(written, pages, refuses_cells=False)
+
+
+def _stored(written: _Written, pages: HeapPages, *, refuses_cells: bool) -> dict[str, Any]:
+    return pages.store(
+        written.document,
+        written.tracked,
+        tracks=not written.is_entangled,
+        referred=written.cells,
+        refuses_cells=refuses_cells,
+    )
 
 
 def _write_with_loops(
@@ -81,9 +125,8 @@ def _write_with_loops(
     ordered = [_open_first(frame) for frame in frames]
     while True:
         try:
-            written = _write(
-                ordered, ObjectWriter(types, references, trusting=trusting, objects_in_blocks=False), lost, None
-            )
+            writer = ObjectWriter(types, references, trusting=trusting, objects_in_blocks=False)
+            written = _write(ordered, writer, lost).document
         except TooDeep as error:
             lost[error.frame][error.name] = _DEEP
             continue
@@ -99,15 +142,20 @@ _LOOP = (
 )
 
 
-def _write(
-    frames: list[dict[str, Any]], writer: ObjectWriter, lost: list[dict[str, str]], pages: HeapPages | None = None
-) -> dict[str, Any]:
+class _Written(NamedTuple):
+    document: dict[str, Any]
+    tracked: list[TrackedBlock]
+    is_entangled: bool
+    """Objects in blocks are shared with other values, and they are not cells."""
+    cells: set[int]
+    """Cells that variables refer to."""
+
+
+def _write(frames: list[dict[str, Any]], writer: ObjectWriter, lost: list[dict[str, str]]) -> _Written:
     for reasons, name, value in sorted(_variables(frames, lost), key=_weight):
         reason = writer.count_in(value)
         if reason is not None:
             reasons[name] = reason
-    if any(inner in writer.counts for inner in writer.blocks.inner):
-        raise NotTracked
     tracked = writer.blocks.settle()
     blocks = writer.blocks.written(writer.emit_item)
     is_entangled = bool(writer.numbers or writer.blocks.addresses)
@@ -115,9 +163,7 @@ def _write(
     document: dict[str, Any] = {"frames": written, "lost": lost}
     if blocks:
         document["blocks"] = blocks
-    if pages is None or writer.has_loops:
-        return document
-    return pages.store(document, tracked, tracks=not is_entangled)
+    return _Written(document, tracked, is_entangled, writer.blocks.cells_met)
 
 
 def _emitted(frame: dict[str, Any], number: int, reasons: dict[str, str], writer: ObjectWriter) -> dict[str, Any]:

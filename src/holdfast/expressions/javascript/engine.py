@@ -1,14 +1,15 @@
 """JavaScript engine behind a replaceable interface; currently QuickJS (quickjs-ng).
 
 - **A context is used once.** Prototype pollution, leftover globals and pending promises cannot reach the next
-  evaluation, and a context is unusable after it ran out of memory anyway. Creating a context costs 0.11 ms (measured),
-  a whole evaluation about 0.2 ms. Keeping a context and freezing its intrinsics would save most of that, but breaks
-  scripts that assign `toString` or an undeclared global, which Elsa scripts may do.
+  evaluation, and a context is unusable after it ran out of memory anyway. Contexts are made ahead (`prepared`), because
+  making one takes longer than most evaluations. Keeping a context and freezing its intrinsics breaks scripts that assign
+  `toString` or an undeclared global, which Elsa scripts may do.
 - **No Python function is passed in**: the engine cannot call one while a time limit is set. Values enter and leave as
   JSON text.
 - Shared memory and finalizers are removed: they are useless here and have had memory bugs. Bytecode is never loaded.
 
-The engine is C code in this process. Run untrusted scripts on dedicated workers.
+The engine checks its time limit between instructions, not inside native calls such as a sort or a search. Therefore
+programs run in child processes with limits of the kernel (`isolation`).
 """
 
 from __future__ import annotations
@@ -40,6 +41,10 @@ class JsLimits:
     memory: int = 32 * 1024 * 1024
     stack: int = 256 * 1024
 
+    @classmethod
+    def of_seconds(cls, seconds: float, *, memory: int, stack: int) -> JsLimits:
+        return cls(timedelta(seconds=seconds), memory, stack)
+
 
 class JsContext(Protocol):
     """Isolated JavaScript context for one evaluation."""
@@ -52,6 +57,9 @@ class JsContext(Protocol):
 
     def settle(self) -> None:
         """Run pending promise jobs until none are left."""
+
+    def restart(self, limits: JsLimits) -> None:
+        """Begin to count from here, with these limits."""
 
 
 class JsEngine(Protocol):
@@ -73,10 +81,13 @@ class _QuickJsContext:
 
         self._errors: Any = (quickjs.JSException, quickjs.StackOverflow)
         self._context: Any = quickjs.Context()
+        self.restart(limits)
+        self.evaluate(_CLEAN)
+
+    def restart(self, limits: JsLimits) -> None:
         self._context.set_memory_limit(limits.memory)
         self._context.set_max_stack_size(limits.stack)
-        self._deadline = time.perf_counter() + limits.time.total_seconds()
-        self.evaluate(_CLEAN)
+        self._deadline = time.process_time() + limits.time.total_seconds()
 
     def evaluate(self, text: str) -> Any:
         return self._run(self._context.eval, text)
@@ -91,8 +102,8 @@ class _QuickJsContext:
         raise JsLimitReached("its promises never settle")
 
     def _run(self, work: Any, *args: str) -> Any:
-        """Run one engine call within the remaining time. The engine restarts its time limit with each call."""
-        left = self._deadline - time.perf_counter()
+        """Run one engine call within the remaining processor time. The engine restarts its time limit with each call."""
+        left = self._deadline - time.process_time()
         if left <= 0:
             raise JsLimitReached("it takes too long")
         self._context.set_time_limit(left)

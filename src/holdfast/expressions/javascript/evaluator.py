@@ -3,28 +3,27 @@
 The value is that of the last expression or of a top-level `return`; promises are awaited. Changes by a script
 (variables, correlation id, name, outcomes) are collected while it runs and applied after it succeeds, so a failure
 leaves nothing half done. A variable is written back only if it changed, so untouched typed values keep their type.
+
+Programs run in child processes (`isolation`): the engine cannot stop native calls.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from holdfast.errors import ExpressionError, ExpressionFailed, ExpressionRefused, ExpressionSyntax
 from holdfast.expressions.failure import failed, out_of_bounds, quoted
-from holdfast.expressions.javascript.engine import (
-    JsEngine,
-    JsLimitReached,
-    JsLimits,
-    JsThrown,
-    QuickJs,
-    is_limit,
-)
+from holdfast.expressions.isolation.children import Isolation
+from holdfast.expressions.isolation.requests import Answer, CheckJavaScript, RunJavaScript, Verdict, to_bytes
+from holdfast.expressions.javascript.engine import JsEngine, JsLimitReached, JsLimits, JsThrown, is_limit
 from holdfast.expressions.javascript.outputs import recorded_output
-from holdfast.expressions.javascript.prelude import TOOLS, around
-from holdfast.expressions.javascript.references import References, Slot, references_of
+from holdfast.expressions.javascript.prelude import around
+from holdfast.expressions.javascript.references import References, Slot, references_of, slot_of
+from holdfast.expressions.javascript.simple import Unsure, simple_expression
 from holdfast.expressions.plain_values import from_js, to_js
 from holdfast.model.scope import Names, Scope, facts_of, find, find_input, typed
 from holdfast.ports import CompiledExpression, CompiledScript, ScriptResult
@@ -33,21 +32,50 @@ MAX_SOURCE = 100_000
 _MAX_RERUNS = 16
 """Maximum number of re-runs to supply values that the script's text did not show."""
 _GUIDS = 16
+_KNOWN_MAX = 1_000
+"""Texts whose form is remembered."""
 
 
 class JavaScriptEvaluator:
     language = "javascript"
 
-    def __init__(self, engine: JsEngine | None = None, limits: JsLimits | None = None) -> None:
-        self.engine: JsEngine = engine or QuickJs()
+    def __init__(
+        self, engine: JsEngine | None = None, limits: JsLimits | None = None, isolation: Isolation | None = None
+    ) -> None:
+        """`engine`: evaluates in this process, with an engine of one's own."""
         self.limits = limits or JsLimits()
+        self._engine = engine
+        self._isolation = isolation
+        self._forms: dict[str, int] = {}
+
+    def ask(self, request: RunJavaScript | CheckJavaScript) -> Answer:
+        if self._isolation is None:
+            from holdfast.expressions.isolation.inline import Inline, default_isolation
+
+            self._isolation = default_isolation() if self._engine is None else Inline(self._engine)
+        return self._isolation.ask(request)
 
     def compile(self, source: Any, names: Names) -> CompiledExpression:
+        simple = simple_expression(source, partial(_reader, names)) if isinstance(source, str) else None
+        if simple is not None:
+            return self._simple(simple, source, names)
         script = self._prepared(source, names, is_script=False)
-        return CompiledExpression(lambda scope: script.run(scope).value, script.reads())
+        return CompiledExpression(lambda scope: script.run(scope).value, script.reads(), waits=True)
+
+    def _simple(self, simple: Callable[[Scope], Any], source: str, names: Names) -> CompiledExpression:
+        """Evaluated here. Cases that need the engine are evaluated by it; the text is known to be JavaScript."""
+        script = _Script(self, source, source, references_of(source, names, is_script=False))
+
+        def evaluate(scope: Scope) -> Any:
+            try:
+                return simple(scope)
+            except Unsure:
+                return script.run(scope).value
+
+        return CompiledExpression(evaluate, script.reads(), waits=True)
 
     def compile_script(self, source: str, names: Names) -> CompiledScript:
-        return CompiledScript(self._prepared(source, names, is_script=True).run)
+        return CompiledScript(self._prepared(source, names, is_script=True).run, waits=True)
 
     def _prepared(self, source: Any, names: Names, *, is_script: bool) -> _Script:
         if not isinstance(source, str):
@@ -68,25 +96,30 @@ class JavaScriptEvaluator:
         A text that closes the function and opens another one gains nothing: the sandbox around it is the same.
         """
         forms = (source, f"(function () {{\n{source}\n}})()", f"(async function () {{\n{source}\n}})()")
-        try:
-            problems = [self._syntax_problem(form) for form in forms]
-        except JsLimitReached as limit:  # Never a reason to choose another form: that would change the value.
-            raise out_of_bounds("javascript", source, str(limit)) from None
-        for form, problem in zip(forms, problems, strict=True):
-            if problem is None:
-                return form
-        chosen = problems[1] if "return" in source else problems[0]
-        raise ExpressionSyntax(f"{quoted(source)} is not JavaScript: {chosen}.", language="javascript", source=source)
+        if source not in self._forms:
+            if len(self._forms) >= _KNOWN_MAX:
+                self._forms.clear()
+            self._forms[source] = self._form(source, forms)
+        return forms[self._forms[source]]
 
-    def _syntax_problem(self, text: str) -> str | None:
-        """Parse without running: the first statement throws."""
-        try:
-            self.engine.context(self.limits).evaluate(f"throw 0;\n{text}")
-        except JsLimitReached:
-            raise
-        except JsThrown as thrown:
-            return str(thrown).removeprefix("SyntaxError: ") if str(thrown).startswith("SyntaxError") else None
-        return None
+    def _form(self, source: str, forms: tuple[str, ...]) -> int:
+        limits = self.limits
+        answer = self.ask(
+            CheckJavaScript(
+                tuple(map(to_bytes, forms)),
+                1 if "return" in source else 0,
+                limits.time.total_seconds(),
+                limits.memory,
+                limits.stack,
+            )
+        )
+        if answer.verdict is Verdict.VALUE:
+            return int(answer.text)
+        if answer.verdict is Verdict.LIMIT:
+            raise out_of_bounds("javascript", source, answer.message)
+        raise ExpressionSyntax(
+            f"{quoted(source)} is not JavaScript: {answer.message}.", language="javascript", source=source
+        )
 
 
 class _Script:
@@ -97,7 +130,7 @@ class _Script:
         self.source = source
         self.program = program
         self.references = references
-        self.around = around(references.functions, references.wrappers)
+        self.around = to_bytes(around(references.functions, references.wrappers))
 
     def reads(self) -> tuple[tuple[str, Any], ...]:
         slots = {**self.references.variables, **self.references.inputs}
@@ -116,10 +149,14 @@ class _Script:
 
     def _evaluated(self, scope: Scope) -> dict[str, Any]:
         given = self._given(scope)
+        left_seconds = self.owner.limits.time.total_seconds()
         for _ in range(_MAX_RERUNS):
-            answer = self._run_once(given)
+            answer, used = self._run_once(given, left_seconds)
             if not answer["needs"]:
                 break
+            left_seconds -= used
+            if left_seconds <= 0:
+                raise JsLimitReached("it takes too long")
             self._supply(scope, given, answer["needs"])
         else:
             raise JsLimitReached("it reads too many values by names computed at run time")
@@ -134,17 +171,22 @@ class _Script:
         message = f"{quoted(self.source)} failed: {str(error)[:300]}"
         raise ExpressionFailed(message, language="javascript", source=self.source)
 
-    def _run_once(self, given: dict[str, Any]) -> dict[str, Any]:
-        context = self.owner.engine.context(self.owner.limits)
-        start = context.evaluate(self.around)
-        text = context.call(start, json.dumps(given), self.program, TOOLS)
-        if not isinstance(text, str):
-            context.settle()
-            text = context.call(text)
-        answer = json.loads(text)
+    def _run_once(self, given: dict[str, Any], seconds: float) -> tuple[dict[str, Any], float]:
+        """The answer of one run, and its processor time. All runs of an evaluation share one limit."""
+        limits = self.owner.limits
+        found = self.owner.ask(
+            RunJavaScript(
+                self.around, json.dumps(given).encode(), to_bytes(self.program), seconds, limits.memory, limits.stack
+            )
+        )
+        if found.verdict is Verdict.LIMIT:
+            raise JsLimitReached(found.message)
+        if found.verdict is not Verdict.VALUE:
+            raise JsThrown(found.message)
+        answer = json.loads(found.text)
         if not isinstance(answer, dict) or not isinstance(answer.get("needs"), list):
             raise JsThrown("it broke the functions that return its result")
-        return answer
+        return answer, found.seconds
 
     # -- inputs --------------------------------------------------------------------------------------------------------
 
@@ -158,7 +200,7 @@ class _Script:
             "missing": [],
             "inputs": {name: to_js(_read(scope, slot)) for name, slot in found.inputs.items()},
             "outputs": {_key(pair): _output(scope, *pair) for pair in found.outputs},
-            "guids": [str(uuid4())] if "newGuid" in self.around else [],
+            "guids": [str(uuid4())] if b"newGuid" in self.around else [],
             "last": to_js(facts.last_result) if "getLastResult" in found.functions else None,
             "facts": {
                 "id": facts.id,
@@ -212,6 +254,11 @@ class _Script:
         if place is None:
             raise LookupError(f"there is no variable '{name}' to set; declare it on the workflow or a container")
         return place
+
+
+def _reader(names: Names, kind: str, name: str) -> Callable[[Scope], Any] | None:
+    slot = slot_of(kind, name, names)
+    return None if slot is None else partial(_read, slot=slot)
 
 
 def _read(scope: Scope, slot: Slot) -> Any:

@@ -56,6 +56,17 @@ def references_of(source: str, names: Names, *, is_script: bool) -> References:
     )
 
 
+def slot_of(kind: str, name: str, names: Names) -> Slot | None:
+    """Slot of a value that a simple expression reads: a `variable` or `input` by its name, or the value of a `getter`."""
+    if kind == "getter":
+        match = _WRAPPER.fullmatch(name)
+        if match is None or match[1] != "get" or name in FUNCTIONS:
+            return None
+        found, spelling = _Wrappers(names)._nearest((match[2], match[2][0].lower() + match[2][1:]))
+        return _all(names, found).get(spelling) if found else None
+    return _all(names, "names" if kind == "variable" else "inputs").get(name)
+
+
 class _Wrappers:
     """Generates `getX`, `setX` and `getXFromY` for the names visible at one place of a definition."""
 

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from holdfast.expressions.budget import Budget, charge, check_items, check_text, key
+from holdfast.expressions.budget import SHORT_KEY, Budget, charge, check_items, check_text, key
 
 _PARTS: dict[type, frozenset[str]] = {
     datetime: frozenset({"year", "month", "day", "hour", "minute", "second", "microsecond"}),
@@ -70,7 +70,9 @@ def _hint(kind: type) -> str:
 def item(budget: Budget, value: Any, index: Any) -> Any:
     """`value[index]`. Reading never adds a key to a defaultdict."""
     kind = value.__class__
-    if (kind is dict and index.__class__ is str) or (kind is list and index.__class__ is int):
+    if (kind is dict and index.__class__ is str and len(index) <= SHORT_KEY) or (
+        kind is list and index.__class__ is int
+    ):
         return value[index]
     if isinstance(value, dict):
         if key(budget, index) in value:

@@ -19,7 +19,10 @@ from holdfast.expressions.budget import (
     charge,
     check_int,
     check_items,
+    check_search,
     check_text,
+    key,
+    left_of,
     weigh,
 )
 
@@ -105,6 +108,9 @@ def multiply(budget: Budget, left: Any, right: Any) -> Any:
         return left * right
     if isinstance(right, int) and isinstance(left, list | tuple):
         check_items(budget, len(left) * max(right, 0))
+        before = left_of(budget)
+        weigh(budget, left)
+        charge(budget, (before - left_of(budget)) * max(right - 1, 0))  # As a tree: other code walks the result.
         return left * right
     raise _no_operator("*", left, right)
 
@@ -212,12 +218,12 @@ def _of_sets(budget: Budget, left: Any, right: Any, operation: Any) -> Any:
     return operation(set(left), right)
 
 
-def haystack(budget: Budget, value: Any) -> Any:
-    """The right operand of `in`."""
+def contains(budget: Budget, wanted: Any, value: Any) -> bool:
+    """`wanted in value`."""
     if isinstance(value, str | bytes):
-        charge(budget, (len(value) >> 4) + 1)
+        check_search(budget, value, wanted if isinstance(wanted, str | bytes) else b"")
     elif not isinstance(value, dict | set | frozenset):
         if not isinstance(value, list | tuple | range):
             raise TypeError(f"'in' works on text and collections, not on {type(value).__name__}")
         weigh(budget, value)
-    return value
+    return key(budget, wanted) in value

@@ -25,6 +25,7 @@ from holdfast.expressions.python.statements import ScriptRewriter
 from holdfast.model.scope import Names, Scope, write
 from holdfast.ports import CompiledExpression, CompiledScript, ScriptResult
 
+_LOOPS = (ast.For, ast.While, ast.comprehension, ast.Lambda)
 _UNSHARED = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.Call)
 
 
@@ -48,7 +49,7 @@ class PythonEvaluator:
         body = [_guarded(code)] if _inlines_budget(code, self.fuel) else [_fuel(self.fuel), _guarded(code)]
         evaluate = _function("evaluate", ["S"], body, text)
         constant = not rewriter.places.reads and not any(isinstance(node, _UNSHARED) for node in ast.walk(tree))
-        return CompiledExpression(evaluate, tuple(rewriter.places.reads.items()), constant)
+        return CompiledExpression(evaluate, tuple(rewriter.places.reads.items()), constant, waits=rewriter.shares)
 
     def compile_script(self, source: str, names: Names) -> CompiledScript:
         text = _checked_text(source, bounds.MAX_SCRIPT_SOURCE)
@@ -57,7 +58,8 @@ class PythonEvaluator:
         rewriter = ScriptRewriter(text, Places(names), script=True)
         body = _within_stack(text, lambda: rewriter.body(tree.body))
         function = _function("script", ["S", "B", "O", "R"], [_guarded(body)], text)
-        return CompiledScript(_runner(function, self.fuel, tuple(rewriter.assigned), text))
+        runner = _runner(function, self.fuel, tuple(rewriter.assigned), text)
+        return CompiledScript(runner, waits=any(isinstance(node, _LOOPS) for node in ast.walk(tree)))
 
 
 # -- parsing -----------------------------------------------------------------------------------------------------------
@@ -130,7 +132,11 @@ def _returning(rewriter: CallRewriter, body: ast.expr) -> list[ast.stmt]:
 
 
 def _fuel(fuel: int) -> ast.stmt:
-    return ast.Assign([ast.Name("B", ast.Store())], ast.List([ast.Constant(fuel), ast.Constant(0)], ast.Load()))
+    return ast.Assign([ast.Name("B", ast.Store())], _budget(fuel))
+
+
+def _budget(fuel: int) -> ast.expr:
+    return ast.List([ast.Constant(part) for part in bounds.new_budget(fuel)], ast.Load())
 
 
 _INLINED_BUDGETS = 4
@@ -154,8 +160,7 @@ class _OwnBudget(ast.NodeTransformer):
         self._fuel = fuel
 
     def visit_ColdBudget(self, node: ColdBudget) -> ast.expr:
-        made = ast.List([ast.Constant(self._fuel), ast.Constant(0)], ast.Load())
-        return ast.copy_location(made, node)
+        return ast.copy_location(_budget(self._fuel), node)
 
 
 def _guarded(body: list[ast.stmt]) -> ast.stmt:
@@ -175,7 +180,14 @@ def _function(name: str, parameters: list[str], body: list[ast.stmt], text: str)
     space: dict[str, Any] = {**GUARDS, "fail": lambda error: _failure(text, error)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        code = _within_stack(text, lambda: compile(module, "<$python>", "exec", dont_inherit=True))
+        try:
+            code = _within_stack(text, lambda: compile(module, "<$python>", "exec", dont_inherit=True))
+        except (
+            SyntaxError
+        ) as error:  # A few rules are checked only here: `break` outside of a loop, a repeated keyword.
+            raise ExpressionSyntax(
+                f"{quoted(text)} is not Python: {error.msg}.", language="python", source=text
+            ) from None
     exec(code, space)  # noqa: S102  # only code that the rewriter allowed; it can reach nothing but guards
     made: Callable[..., Any] = space[name]
     return made
@@ -198,7 +210,7 @@ def _runner(
     function: Callable[..., Any], fuel: int, assigned: tuple[tuple[int, int], ...], text: str
 ) -> Callable[[Scope], ScriptResult]:
     def run(scope: Scope) -> ScriptResult:
-        budget: Budget = [fuel, 0]
+        budget = bounds.new_budget(fuel)
         outcomes: list[tuple[str, ...]] = []
         before = [(_level(scope, hops), index) for hops, index in assigned]
         values = [level[index] for level, index in before]

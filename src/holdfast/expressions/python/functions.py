@@ -25,11 +25,13 @@ from holdfast.expressions.budget import (
     check_text,
     key,
     keys,
+    left_of,
     weigh,
 )
 from holdfast.expressions.python.access import is_number
 from holdfast.expressions.python.arithmetic import power
 from holdfast.expressions.python.text import formatted, quoted_text, text_of
+from holdfast.expressions.python.written_length import check_written
 
 _DIGITS = 5_000
 _ROUND_DIGITS = 400
@@ -147,9 +149,9 @@ def _extreme(function: Any) -> Callable[..., Any]:
 def _sorted(budget: Budget, values: Any, /, *, key: Any = None, reverse: bool = False) -> list[Any]:
     found = items_of(budget, values)
     marks = found if key is None else [key(value) for value in found]
-    before = budget[0]
+    before = left_of(budget)
     weigh(budget, marks)
-    charge(budget, (before - budget[0]) * len(marks).bit_length())
+    charge(budget, (before - left_of(budget)) * len(marks).bit_length())
     if key is None:
         return sorted(found, reverse=bool(reverse))
     order = sorted(range(len(marks)), key=marks.__getitem__, reverse=bool(reverse))
@@ -244,6 +246,18 @@ def _plain(make: Any) -> Callable[..., Any]:
     return made
 
 
+def _moment(make: Any) -> Callable[..., Any]:
+    """A date or time from its parts. Python also accepts the bytes of a pickle, unchecked."""
+
+    def made(budget: Budget, /, *parts: Any, **named: Any) -> Any:
+        if any(isinstance(part, str | bytes) for part in (*parts, *named.values())):
+            raise TypeError(f"{make.__name__}() takes numbers; read text with {make.__name__}.fromisoformat(…)")
+        charge(budget, 5)
+        return make(*parts, **named)
+
+    return made
+
+
 def _read(make: Any, what: str) -> Callable[..., Any]:
     def read(budget: Budget, text: str, /) -> Any:
         if not isinstance(text, str) or len(text) > _SHORT:
@@ -255,9 +269,10 @@ def _read(make: Any, what: str) -> Callable[..., Any]:
 
 
 def _dumps(budget: Budget, value: Any, /, *, indent: int | None = None, sort_keys: bool = False) -> str:
-    weigh(budget, value)
     if indent not in (None, 0, 1, 2, 3, 4, 8):
         raise ValueError("indent is one of 0, 1, 2, 3, 4, 8")
+    check_written(budget, value, indent or 0)
+    weigh(budget, value)
     text = json.dumps(value, indent=indent, sort_keys=bool(sort_keys), ensure_ascii=False, default=_jsonable)
     check_text(budget, len(text))
     return text
@@ -286,8 +301,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": _abs, "any": _early(any), "all": _early(all), "str": _str, "repr": _repr, "int": _int, "float": _float,
     "bool": _bool, "Decimal": _decimal, "range": _range, "enumerate": _enumerate, "zip": _zip, "list": _list,
     "dict": _dict, "set": _set, "tuple": _tuple, "reversed": _reversed, "format": _format, "chr": _plain(chr),
-    "ord": _plain(ord), "pow": power, "UUID": _read(UUID, "UUID"), "datetime": _plain(datetime), "date": _plain(date),
-    "time": _plain(time), "timedelta": _plain(timedelta),
+    "ord": _plain(ord), "pow": power, "UUID": _read(UUID, "UUID"), "datetime": _moment(datetime), "date": _moment(date),
+    "time": _moment(time), "timedelta": _plain(timedelta),
 }  # fmt: skip
 
 MEMBERS: dict[str, Callable[..., Any]] = {

@@ -26,7 +26,7 @@ GUARDS: dict[str, Any] = {
     "g_xor": arithmetic.bit_xor,
     "g_invert": arithmetic.invert,
     "g_compared": budget.weigh,
-    "g_haystack": arithmetic.haystack,
+    "g_contains": arithmetic.contains,
     "g_key": budget.key,
     "g_weigh": budget.weigh,
     "g_charge": budget.charge,

@@ -16,6 +16,7 @@ from holdfast.expressions.budget import (
     charge,
     check_decimal,
     check_items,
+    check_search,
     check_text,
     key,
     keys,
@@ -55,6 +56,20 @@ def _reading(kind: Any, *names: str) -> dict[str, Method]:
     return {name: wrap(getattr(kind, name)) for name in names}
 
 
+def _searching(kind: Any, *names: str) -> dict[str, Method]:
+    """Methods that look for their first argument in the value."""
+
+    def wrap(method: Any) -> Method:
+        def search(budget: Budget, value: Any, /, *args: Any) -> Any:
+            if args and isinstance(args[0], str | bytes):
+                check_search(budget, value, args[0])
+            return method(value, *args)
+
+        return search
+
+    return {name: wrap(getattr(kind, name)) for name in names}
+
+
 def _small(kind: Any, *names: str) -> dict[str, Method]:
     """Methods of small values, without arguments."""
 
@@ -72,7 +87,7 @@ def _small(kind: Any, *names: str) -> dict[str, Method]:
 
 
 def _replace(budget: Budget, value: str, old: str, new: str, count: int = -1, /) -> str:
-    check_text(budget, len(value))
+    check_search(budget, value, old)
     times = str.count(value, old)
     times = times if count < 0 else min(times, count)
     check_text(budget, max(len(value) + times * (len(new) - len(old)), 0))
@@ -97,6 +112,7 @@ def _padded(method: Any) -> Method:
 
 def _split(method: Any) -> Method:
     def split(budget: Budget, value: str, /, sep: str | None = None, maxsplit: int = -1) -> Any:
+        check_search(budget, value, sep or "")
         check_text(budget, len(value))
         charge(budget, len(value) >> 1)
         return method(value, sep, maxsplit)
@@ -130,10 +146,12 @@ def _check_encoding(encoding: str) -> None:
 
 _TEXT: dict[str, Method] = {
     **_reading(
-        str, "upper", "lower", "title", "capitalize", "swapcase", "casefold", "strip", "lstrip", "rstrip",
-        "startswith", "endswith", "find", "rfind", "index", "rindex", "count", "removeprefix", "removesuffix",
-        "partition", "rpartition", "isdigit", "isalpha", "isalnum", "isnumeric", "isdecimal", "isspace", "isupper",
+        str, "upper", "lower", "title", "capitalize", "swapcase", "casefold", "startswith", "endswith",
+        "removeprefix", "removesuffix", "isdigit", "isalpha", "isalnum", "isnumeric", "isdecimal", "isspace", "isupper",
         "islower", "istitle", "isidentifier", "isascii",
+    ),
+    **_searching(
+        str, "strip", "lstrip", "rstrip", "find", "rfind", "index", "rindex", "count", "partition", "rpartition",
     ),
     "replace": _replace,
     "join": _join,
@@ -225,7 +243,11 @@ def _timestamp(budget: Budget, value: datetime, /) -> float:
 
 METHODS: dict[type, dict[str, Method]] = {
     str: _TEXT,
-    bytes: {"decode": _decode, **_reading(bytes, "hex", "startswith", "endswith", "find", "count")},
+    bytes: {
+        "decode": _decode,
+        **_reading(bytes, "hex", "startswith", "endswith"),
+        **_searching(bytes, "find", "count"),
+    },
     dict: {
         "get": _get,
         "keys": _listed(dict.keys),

@@ -62,7 +62,7 @@ def change(budget: Budget, owned: Owned, target: Any, name: str, /, *args: Any) 
         weigh(budget, target)
         weigh(budget, args)
     getattr(kind, name)(target, *args)
-    check_items([1 << 62, 0], len(target))
+    check_items([1 << 62, 0, 0], len(target))
 
 
 def _check_keys(budget: Budget, name: str, args: tuple[Any, ...]) -> None:

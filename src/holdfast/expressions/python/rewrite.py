@@ -5,8 +5,8 @@ a size limit, attributes, items, calls and iteration become calls of guards. Loc
 `v_`, so that they cannot collide with generated names.
 
 Two rules keep simple expressions fast. Where a node runs at most once (outside comprehensions, lambdas and scripts),
-comparisons stay native, because the length of the text limits their cost. `+`, `-` and `*` with a plain operand test
-for a number inline and call the guard only for other types.
+comparisons of constants and stored values stay native, because their size limits the cost. `+`, `-` and `*` with a
+plain operand test for a number inline and call the guard only for other types.
 """
 
 from __future__ import annotations
@@ -175,14 +175,13 @@ class Rewriter:
 
     def on_compare(self, node: ast.Compare) -> ast.expr:
         made = [self.expr(operand) for operand in (node.left, *node.comparators)]
-        searched = [isinstance(operator, ast.In | ast.NotIn) for operator in node.ops]
-        for index, value in enumerate(made):
-            if index and searched[index - 1]:
-                made[index] = guard("g_haystack", BUDGET, value)
-            elif self.repeated and not _is_number(value):
-                made[index] = guard("g_compared", BUDGET, value)
-            if index < len(searched) and searched[index]:
-                made[index] = guard("g_key", BUDGET, made[index])
+        if any(isinstance(operator, ast.In | ast.NotIn) for operator in node.ops):
+            if len(node.ops) > 1:
+                raise self.refused("'in' cannot be part of a chain of comparisons; join conditions with 'and'", node)
+            found = guard("g_contains", BUDGET, *made)
+            return ast.UnaryOp(ast.Not(), found) if isinstance(node.ops[0], ast.NotIn) else found
+        if self.repeated or not _compares_cheaply(node):
+            made = [value if _is_number(value) else guard("g_compared", BUDGET, value) for value in made]
         return ast.Compare(made[0], node.ops, made[1:])
 
     # -- access to values ----------------------------------------------------------------------------------------------
@@ -304,6 +303,32 @@ def _is_plain(node: ast.expr) -> bool:
     while isinstance(node, ast.Subscript):
         node = node.value
     return isinstance(node, ast.Constant | ast.Name)
+
+
+def _compares_cheaply(node: ast.Compare) -> bool:
+    """Whether no comparison takes longer than its constants and stored values are long. Values that an expression makes
+    may contain a long text many times."""
+    operands = [node.left, *node.comparators]
+    cheap = [_is_scalar(operand) for operand in operands]
+    stored = [is_cheap or _is_stored(operand) for is_cheap, operand in zip(cheap, operands, strict=True)]
+    return all(
+        cheap[index] or cheap[index + 1] or (stored[index] and stored[index + 1]) for index in range(len(node.ops))
+    )
+
+
+def _is_scalar(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant)
+
+
+def _is_stored(node: ast.expr) -> bool:
+    """Whether the node reads a variable, or a part of one."""
+    while isinstance(node, ast.Attribute) or (
+        isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice)
+    ):
+        node = node.value
+    return isinstance(node, ast.Name)
 
 
 def _is_number(node: ast.expr) -> bool:

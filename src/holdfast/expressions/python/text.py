@@ -23,6 +23,7 @@ from holdfast.expressions.budget import (
     weigh,
 )
 from holdfast.expressions.python.access import fields_of
+from holdfast.expressions.python.written_length import check_written
 
 WIDTH = 1_000
 PRECISION = 100
@@ -53,12 +54,14 @@ def quoted_text(budget: Budget, value: Any) -> str:
 
 def _check_readable(budget: Budget, value: Any) -> None:
     if isinstance(value, str | bytes | list | tuple | dict | set | frozenset):
+        check_written(budget, value)
         weigh(budget, value)
     elif isinstance(value, int):
         charge(budget, value.bit_length() >> 3)
     elif not (value is None or isinstance(value, float | Decimal | date | time | timedelta | UUID | Enum)):
         if not fields_of(type(value)):
             raise TypeError(f"{type(value).__name__} cannot be written as text")
+        check_written(budget, value)
         charge(budget, 100)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 
 from holdfast.errors import DefinitionError, HoldfastError, InvalidDefinition, OriginRefused
+from holdfast.execution import suspension
 from holdfast.management.definitions.engine import Engine
 from holdfast.management.definitions.http_routes import check_endpoints
 from holdfast.management.definitions.workflow_as_activity import WorkflowsAsActivities, embedded
@@ -55,7 +56,7 @@ class DryRun:
         """Check one workflow; raises the error that a publish would raise. `beside` are rows that will be in the index by then;
         `trusted` is a workflow from the code of this process."""
         definition = self._definitions.parsed(workflow)
-        refuse(self._definitions.validate(definition), definition)
+        refuse(await suspension.run(self._definitions.validate, definition), definition)
         full = embedded(definition, self._engine)
         label = DefinitionVersion(
             tenant=self._runtime.tenant,
@@ -64,7 +65,7 @@ class DryRun:
             content="",
             created=self._runtime.clock.now(),
         )
-        rows = self.indexed(full, label, is_valid=full is definition)
+        rows = await self.indexed(full, label, is_valid=full is definition)
         refuse(await check_endpoints(self._runtime, full, rows, beside), full)
         if not trusted and await self._in_code([full.id]):
             raise _written_in_code(full.id)
@@ -108,11 +109,15 @@ class DryRun:
                 offer.keep()
         return checked, problems
 
-    def indexed(
+    async def indexed(
         self, definition: Definition, label: DefinitionVersion, *, is_valid: bool = False
     ) -> Sequence[TriggerRow]:
         """The trigger index rows of a definition. Raises `InvalidDefinition` if it cannot be published. `is_valid`: it was
         validated just now."""
+        rows: Sequence[TriggerRow] = await suspension.run(self._indexed, definition, label, is_valid)
+        return rows
+
+    def _indexed(self, definition: Definition, label: DefinitionVersion, is_valid: bool) -> Sequence[TriggerRow]:
         if not is_valid:
             refuse(self._engine.validate(definition), definition)
         plan = self._engine.plan(definition)

@@ -231,7 +231,7 @@ class Definitions:
             label = replace(label, content=made.content)
         uses = tuple(part.id for part in parts_of(definition))
         label = replace(label, metadata=replace(label.details, uses=uses).encoded())
-        rows = self.dry_run.indexed(definition, label, is_valid=is_new and definition is written)
+        rows = await self.dry_run.indexed(definition, label, is_valid=is_new and definition is written)
         async with held_routes(self._runtime, definition, rows):
             refuse(await check_endpoints(self._runtime, definition, rows), definition)
             saved = await self._save(replace(label, published=True), content, rows)
@@ -326,7 +326,7 @@ class Definitions:
             if folder is not None:
                 details = replace(details, folder=folder)
             definition, content = await self._read(label)
-            rows = self.dry_run.indexed(definition, label) if label.published else []
+            rows = await self.dry_run.indexed(definition, label) if label.published else []
             return await self._save(replace(label, metadata=details.encoded()), content, rows)
 
     def provided(self, name: str, parts: Iterable[str]) -> ProvidedDefinitions:
@@ -357,7 +357,7 @@ class Definitions:
         kept = DefinitionContent(
             tenant=runtime.tenant, hash=content, origin=Origin.CODE, created=label.created, document=document
         )
-        rows = self.dry_run.indexed(definition, label)
+        rows = await self.dry_run.indexed(definition, label)
         refuse(await check_endpoints(runtime, definition, rows), definition)
         saved = await runtime.store.deploy(label, kept, rows, deployment or self._deployment or f"content-{content}")
         runtime.plans.know(plan, content, saved.version)

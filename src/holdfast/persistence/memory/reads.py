@@ -16,7 +16,8 @@ class MemoryReads(MemoryStoreBase):
         return Loaded(epoch=self._tables.epoch, instances=self._rows(keys), mail=mail)
 
     async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
-        return Matches(epoch=self._tables.epoch, bookmarks=[self._sleepers(query) for query in queries])
+        mail = self._mail_at([(query.tenant, query.address) for query in queries])
+        return Matches(epoch=self._tables.epoch, bookmarks=[self._sleepers(query) for query in queries], mail=mail)
 
     async def bookmarks_of(self, tenant: str, instance_id: str) -> Sequence[BookmarkRow]:
         rows = self._tables.bookmarks.get(InstanceKey(tenant, instance_id), {}).values()

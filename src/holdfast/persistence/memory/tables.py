@@ -87,10 +87,10 @@ class MemoryStoreBase:
     def _changed(self, change: Change = NO_TOPIC) -> None:
         self._hub.publish(change)
 
-    def _mail_at(self, addresses: Sequence[tuple[str, int]]) -> list[bool]:
-        """Whether visible inbox rows have these addresses."""
-        if not addresses:
-            return []
+    def _mail_at(self, addresses: Sequence[tuple[str, int | None]]) -> list[bool]:
+        """Whether visible inbox rows have these addresses; False for None."""
+        if not self._tables.inbox:
+            return [False] * len(addresses)
         now = self._now()
         there = {(row.tenant, row.address) for row in self._tables.inbox.values() if is_visible(row, now)}
         return [address in there for address in addresses]

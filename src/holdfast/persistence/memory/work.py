@@ -64,6 +64,10 @@ class MemoryWork(MemoryCommits):
         finally:
             self._claimed -= held
 
+    async def work_of(self, tenant: str, instance_id: str) -> Sequence[WorkRow]:
+        found = [row for row in self._tables.work.values() if (row.tenant, row.instance_id) == (tenant, instance_id)]
+        return sorted(found, key=lambda row: row.id)
+
     async def move_work(
         self, row: WorkRow, *, attempts: int, due: datetime | None, content: str | None = None
     ) -> WorkRow | None:

@@ -69,7 +69,14 @@ class SqlReads(SqlStoreBase):
         for query in queries:
             rows = yield from self._sleepers(query)
             found.append(rows)
-        return Matches(epoch=epoch, bookmarks=found)
+        mail = [False] * len(queries)
+        asked = [
+            (place, (query.tenant, query.address)) for place, query in enumerate(queries) if query.address is not None
+        ]
+        if asked:
+            for (place, _), there in zip(asked, (yield from self._has_mail([at for _, at in asked])), strict=True):
+                mail[place] = there
+        return Matches(epoch=epoch, bookmarks=found, mail=mail)
 
     def _sleepers(self, query: BookmarkQuery) -> Script[list[BookmarkRow]]:
         sql, values = _OF_KEY, list[Value]([query.tenant, query.key])

@@ -39,6 +39,13 @@ class SqlWork(SqlStoreBase):
         rows = yield execute(f"{WORK.select} where tenant = ? and id = ?", tenant, work_id)
         return WORK.decode(rows[0], self._codec) if rows else None
 
+    async def work_of(self, tenant: str, instance_id: str) -> Sequence[WorkRow]:
+        return await self._read(self._work_of(tenant, instance_id))
+
+    def _work_of(self, tenant: str, instance_id: str) -> Script[Sequence[WorkRow]]:
+        rows = yield execute(f"{WORK.select} where tenant = ? and instance_id = ? order by id", tenant, instance_id)
+        return [WORK.decode(row, self._codec) for row in rows]
+
     async def move_work(
         self, row: WorkRow, *, attempts: int, due: datetime | None, content: str | None = None
     ) -> WorkRow | None:

@@ -13,6 +13,7 @@ from holdfast.model.node_details import NodeDetails
 from holdfast.model.work import NO_OWNER
 from holdfast.runtime.clock import follow_store
 from holdfast.runtime.cluster.heartbeat import Heartbeat
+from holdfast.runtime.cluster.neighbours import neighbour_died
 from holdfast.runtime.cluster.options import NodeEnvironment, NodeOptions
 from holdfast.runtime.cluster.pulse import NodePulse
 from holdfast.runtime.cluster.singleton_tasks import SingletonTasks
@@ -82,7 +83,9 @@ class Node:
         )
         await follow_store(parts.clock, parts.store)
         parts.membership.join(registration, parts.clock.now_ns)
-        if registration.predecessor_died:
+        if registration.predecessor_died or neighbour_died(
+            await parts.store.list_nodes(), details, await parts.store.now()
+        ):
             parts.intake.start_quarantine()
         parts.lanes.start()
         self.heartbeat.start()
@@ -140,6 +143,7 @@ class Node:
         await parts.poller.stop()
         await parts.reaper.stop()
         await parts.router.stop()
+        await parts.suspended.stop(self._options.cancel_grace.total_seconds())
         await parts.lanes.stop(self._options.cancel_grace.total_seconds())
         parts.conflicts.stop()
         parts.lanes.refuse_waiting()

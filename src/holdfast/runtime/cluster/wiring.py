@@ -23,6 +23,7 @@ from holdfast.runtime.commits.instance_reader import InstanceReader
 from holdfast.runtime.commits.lanes import Lanes
 from holdfast.runtime.commits.lifecycle_events import LifecycleEvents
 from holdfast.runtime.commits.spent_rows import SpentRows
+from holdfast.runtime.commits.suspended_bursts import SuspendedBursts
 from holdfast.runtime.effects.launcher import EffectLauncher
 from holdfast.runtime.effects.poison import PoisonEffects
 from holdfast.runtime.effects.reaper import Reaper
@@ -97,6 +98,7 @@ class Components:
             add_events=LifecycleEvents(env.outlets) if env.outlets else None,
             snapshots=options.snapshots,
         )
+        self.suspended = SuspendedBursts(self.in_hand)
         self.executor = BatchExecutor(
             self.store,
             self.cache,
@@ -107,6 +109,7 @@ class Components:
             self.conflicts,
             self.pace,
             self.log,
+            self.suspended,
         )
         self.lanes = Lanes(self.executor.execute, self.in_hand, self.pace, options.lanes)
 
@@ -188,7 +191,9 @@ class Components:
         )
 
     def _wire_work_queue(self, options: NodeOptions) -> None:
-        self.alterations = AlterationPages(self.store, self.clock, self.membership, self.plans, self.lanes, self.spent)
+        self.alterations = AlterationPages(
+            self.store, self.clock, self.membership, self.plans, self.lanes, self.spent, self.services
+        )
         self.poller = Poller(
             self.store,
             self.watch.of(options.stored_queues),
@@ -261,6 +266,7 @@ class Components:
         """Calls that lead from lower components to higher ones."""
         self.in_hand.include(self.running.of_instance, self.lanes.has)
         self.conflicts.submit = self.lanes.submit
+        self.suspended.look_again = self.lanes.look_again
         self.running.on_end = self.steps.effect_ended
         self.running.on_canceled_elsewhere = self.reaper.end_canceled
         self.reaper.resend, self.reaper.may_lack_ticket = self.steps.resend, self.steps.may_lack_ticket

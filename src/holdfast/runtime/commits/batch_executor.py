@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
 from holdfast import telemetry
-from holdfast.errors import HoldfastError, InstanceNotFound
+from holdfast.errors import HoldfastError, InstanceNotFound, StoreError
 from holdfast.execution.heap import HeapBook
 from holdfast.execution.live import LiveInstance
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Committed, Failed
@@ -29,6 +29,7 @@ from holdfast.runtime.commits.instance_watch import InstanceWatch
 from holdfast.runtime.commits.jobs.base import Answer, Job
 from holdfast.runtime.commits.jobs.start import StartJob
 from holdfast.runtime.commits.large_values import is_split
+from holdfast.runtime.commits.suspended_bursts import SuspendedBursts
 from holdfast.runtime.observability.outage_log import AWAY, OutageLog
 from holdfast.runtime.plans.plans import Plans
 from holdfast.runtime.result import RunResult
@@ -63,6 +64,7 @@ class BatchExecutor:
         conflicts: Conflicts,
         pace: BurstPace,
         log: OutageLog,
+        suspended: SuspendedBursts,
     ) -> None:
         self._store = store
         self._cache = cache
@@ -73,6 +75,7 @@ class BatchExecutor:
         self._conflicts = conflicts
         self._pace = pace
         self._log = log
+        self._suspended = suspended
 
     async def execute(self, bursts: list[Burst], send: Send | None = None) -> None:
         """Execute one batch. An error reaches the callers of its jobs and is not raised here. `send` commits the batch;
@@ -85,14 +88,35 @@ class BatchExecutor:
                     self._settle(burst, None, COMMITTED)
                 else:
                     work.append((burst, commit))
+            for burst in ready:
+                if burst.suspended is not None:
+                    bursts.remove(burst)
+                    self._suspended.add(burst.key, self._finish(burst))
             for batch in _batches(work):
                 await self._commit(batch, send or self._store.commit)
-        except Exception as error:
-            if not isinstance(error, HoldfastError):
-                logger.exception("a batch failed")
-            for burst in bursts:
-                for job in (*burst.jobs, *burst.unsure):
-                    self._conflicts.fail(job, error)
+        except Exception as error:  # noqa: BLE001 - every caller gets it
+            self._failed(bursts, error)
+
+    async def _finish(self, burst: Burst) -> None:
+        """Run the rest of a suspended burst, and commit it alone."""
+        try:
+            commit = await self._runner.finish(burst, self._conflicts.fail)
+            if commit is None:
+                self._settle(burst, None, COMMITTED)
+            else:
+                await self._commit([(burst, commit)], self._store.commit)
+        except asyncio.CancelledError:
+            self._failed([burst], StoreError("The node was stopped before the request was executed. Send it again."))
+            raise
+        except Exception as error:  # noqa: BLE001 - every caller gets it
+            self._failed([burst], error)
+
+    def _failed(self, bursts: Iterable[Burst], error: Exception) -> None:
+        if not isinstance(error, HoldfastError):
+            logger.error("a batch failed", exc_info=error)
+        for burst in bursts:
+            for job in (*burst.jobs, *burst.unsure):
+                self._conflicts.fail(job, error)
 
     # -- load ----------------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Ended, Limits, run_segment
 from holdfast.execution.settle import settle
+from holdfast.execution.suspension import Suspended, begin
 from holdfast.model.commit import Commit
 from holdfast.model.instance import Status, moment
 from holdfast.model.stored import InstanceKey, InstanceRow
@@ -71,6 +72,8 @@ class Burst(Struct):
     began_ns: int = 0
     ran_ns: int = 0
     """Start and end of the run; only set while telemetry has listeners."""
+    suspended: Suspended | None = None
+    """The run waits for the answer of another process."""
     kept: bool = True
     """False: a transient workflow that ended at once stores nothing."""
 
@@ -126,14 +129,35 @@ class BurstRunner:
         self.snapshots = snapshots
 
     def run(self, bursts: Iterable[Burst], fail: Fail) -> list[tuple[Burst, Commit | None]]:
-        """The commit of each burst; None if there is nothing to write.
+        """The commit of each burst; None if there is nothing to write. Bursts that were suspended are left out.
 
         All bursts run first, then all commits are built: code that is used again stays in the processor's cache. Commits of
         one batch share their time.
         """
-        ran = [(burst, self._run(burst, fail)) for burst in bursts]
+        ran = [(burst, self._begin_run(burst, fail)) for burst in bursts]
         now = moment(self._clock.now_ns())
-        return [(burst, self._build(burst, fail, now) if applied else None) for burst, applied in ran]
+        return [
+            (burst, self._build(burst, fail, now) if applied else None)
+            for burst, applied in ran
+            if burst.suspended is None
+        ]
+
+    async def finish(self, burst: Burst, fail: Fail) -> Commit | None:
+        """Continue a suspended burst, and make its commit."""
+        assert burst.suspended is not None
+        applied: bool = await burst.suspended.finish()
+        burst.suspended = None
+        return self._build(burst, fail, moment(self._clock.now_ns())) if applied else None
+
+    def _begin_run(self, burst: Burst, fail: Fail) -> bool:
+        """Whether any of the jobs was applied. A run that waits is suspended."""
+        if not _waits(burst):
+            return self._run(burst, fail)
+        found = begin(self._run, burst, fail)
+        if isinstance(found, Suspended):
+            burst.suspended = found
+            return False
+        return bool(found)
 
     def _run(self, burst: Burst, fail: Fail) -> bool:
         """Whether any of the jobs was applied."""
@@ -234,6 +258,14 @@ class BurstRunner:
         if self.snapshots:
             commit = with_snapshot(commit, burst.values)
         return commit if self._add_events is None else self._add_events(burst, commit)
+
+
+def _waits(burst: Burst) -> bool:
+    """Whether an expression of the plan may suspend the run."""
+    first = burst.jobs[0]
+    if burst.plan is not None:
+        return burst.plan.waits
+    return isinstance(first, StartJob) and first.start.plan.waits
 
 
 def _name_content(burst: Burst, error: Exception) -> None:

@@ -36,7 +36,18 @@ class Rest(Struct, frozen=True):
 
 
 class BurstPace(dict[InstanceKey, Rest]):
-    """The instances that rest."""
+    """The instances that rest. Emptied when all rests are over: instances that have ended would stay for ever."""
+
+    __slots__ = ("_until",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._until = 0.0
+        """End of the last rest."""
+
+    def __setitem__(self, key: InstanceKey, rest: Rest) -> None:
+        self._until = max(self._until, rest.until)
+        super().__setitem__(key, rest)
 
     def ran(self, key: InstanceKey, cost_ns: int, jobs: int) -> None:
         """A burst of the instance with this many jobs took so long to read and write."""
@@ -49,8 +60,12 @@ class BurstPace(dict[InstanceKey, Rest]):
 
     def rests(self, key: InstanceKey) -> Rest | None:
         """The rest of the instance, or None if it is over."""
+        now = monotonic()
+        if now >= self._until:
+            self.clear()
+            return None
         rest = self.get(key)
-        if rest is not None and rest.until <= monotonic():
+        if rest is not None and rest.until <= now:
             del self[key]
             return None
         return rest

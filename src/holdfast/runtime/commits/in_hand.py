@@ -1,7 +1,7 @@
 """Instances that this node works on now: held by a component, queued in a lane, running an effect, or run by a claim.
 
 An instance runs once at a time in a process (rule "One instance, once per commit"): lanes leave instances alone that a claim
-runs. Callers in this process wait here until an instance rests.
+runs, and instances whose burst is suspended. Callers in this process wait here until an instance rests.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ WorksOn = Callable[[InstanceKey], bool]
 class InstancesInHand:
     def __init__(self) -> None:
         self.watch = InstanceWatch(self.has)
-        self.claimed: set[InstanceKey] = set()
-        """Instances that run inside a claim."""
+        self.claimed: Counter[InstanceKey] = Counter()
+        """Instances that run inside a claim, or whose burst is suspended; with the number of both."""
         self._held: Counter[InstanceKey] = Counter()
         self._also: tuple[WorksOn, ...] = ()
 
@@ -45,10 +45,12 @@ class InstancesInHand:
 
     def claim(self, keys: Iterable[InstanceKey]) -> None:
         for key in keys:
-            self.claimed.add(key)
+            self.claimed[key] += 1
             self.hold(key)
 
     def end_claim(self, keys: Iterable[InstanceKey]) -> None:
         for key in keys:
-            self.claimed.discard(key)
+            self.claimed[key] -= 1
+            if self.claimed[key] <= 0:
+                del self.claimed[key]
             self.release(key)

@@ -11,6 +11,7 @@ import contextvars
 import logging
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from holdfast import telemetry
@@ -18,6 +19,7 @@ from holdfast.errors import WorkflowUnknown
 from holdfast.execution import delivery
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.segment import Ended, run_segment
+from holdfast.execution.suspension import Suspended, begin
 from holdfast.model.instance import Bookmark, BookmarkKind, Status
 from holdfast.runtime.effects.executor import Finished, InstanceEffects, canceled_failure
 from holdfast.runtime.observability.status_events import emit_status, names_of
@@ -56,6 +58,10 @@ class Driver:
         """The child that runs now: it is canceled with this instance."""
         # One context for all pure code of this burst: context variables do not leak into the next burst (rule H13).
         self._context = contextvars.Context()
+        self._suspended = False
+        """Pure code waits for the answer of another process."""
+        self._canceled_meanwhile: tuple[str, bool] | None = None
+        """The cancel that arrived while pure code was suspended: cause, finalize."""
         self._ahead: Ended | None = None
         """How the segment ended that ran in the task of an effect; it is not committed yet."""
 
@@ -63,14 +69,14 @@ class Driver:
         """Run until the instance ends, or waits for something outside of this process."""
         for request in list(self.live.ending.values()):  # Of an exported instance: no process runs them.
             lost = canceled_failure("lost")
-            self.deliver(delivery.finish_effect, self.live, request.execution_id, request.attempt, lost)
+            await self.deliver(delivery.finish_effect, self.live, request.execution_id, request.attempt, lost)
         try:
             while True:
-                ended, self._ahead = self._ahead or self._run_segment(), None
+                ended, self._ahead = self._ahead or await self.deliver(run_segment, self.live, self.runner.limits), None
                 resumed = await self._commit()
                 if ended is not Ended.IDLE:
                     await asyncio.sleep(0)
-                elif resumed or self._has_work() or self._take_cancel() or self._deliver_own_events():
+                elif resumed or self._has_work() or self._take_cancel() or await self._deliver_own_events():
                     continue
                 elif self.live.effects or self.live.ending:
                     await self._take_results()
@@ -87,19 +93,37 @@ class Driver:
         return RunResult(self.live, self.lines, self.children)
 
     def cancel(self, cause: str, *, finalize: bool = True) -> None:
-        """Cancel the instance while it runs. Called on the event loop, so always between two segments."""
+        """Cancel the instance while it runs. Called on the event loop, so always between two segments; a segment that is
+        suspended ends first."""
+        if self._suspended:
+            self._canceled_meanwhile = (cause, finalize)
+            return
         if self.live.status.at_rest and self.live.status is not Status.FAULTED:
             return
         self._finalize = finalize
-        self.deliver(delivery.cancel, self.live, cause, finalize=finalize)
+        self._context.run(delivery.cancel, self.live, cause, finalize=finalize)
         self._canceled.set()
         self.effects.wake()
         if self._child is not None:
             self._child.cancel(cause, finalize=finalize)
 
-    def deliver(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Deliver something to the instance, in the context of its pure code."""
-        return self._context.run(work, *args, **kwargs)
+    async def deliver(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run pure code of the instance in its context. Expressions of the code may suspend it."""
+        if not self.live.plan.waits:
+            return self._context.run(work, *args, **kwargs)
+        found = begin(partial(self._context.run, work, *args, **kwargs))
+        if not isinstance(found, Suspended):
+            value: T = found
+            return value
+        self._suspended = True
+        try:
+            value = await found.finish()
+        finally:
+            self._suspended = False
+        if self._canceled_meanwhile is not None:
+            (cause, finalize), self._canceled_meanwhile = self._canceled_meanwhile, None
+            self.cancel(cause, finalize=finalize)
+        return value
 
     def _has_work(self) -> bool:
         """A faulted instance may keep its queue for a retry, if middleware failed before it ran."""
@@ -118,7 +142,8 @@ class Driver:
     def _run_next(self, finished: Finished) -> bool:
         """Run the next segment in the task of the effect that ended, which saves a turn of the event loop. Everything but one
         effect after another is left to `drive`."""
-        self._deliver_result(finished)
+        if self._is_awaited(finished):
+            self._context.run(delivery.finish_effect, self.live, *finished)
         ended, live = self._run_segment(), self.live
         if (
             ended is not Ended.IDLE or len(live.effects) != 1 or live.bookmarks or live.canceled_effects or live.ending
@@ -175,19 +200,19 @@ class Driver:
             timer = asyncio.ensure_future(self.runner.clock.wait_until(first.due))
             timer.add_done_callback(lambda _: self.effects.wake())
         try:
-            for finished in await self.effects.next(self._run_next if first is None else None):
-                self._deliver_result(finished)
+            alone = first is None and not self.live.plan.waits
+            for finished in await self.effects.next(self._run_next if alone else None):
+                if self._is_awaited(finished):
+                    await self.deliver(delivery.finish_effect, self.live, *finished)
         finally:
             due = timer is not None and timer.done() and not timer.cancelled()
             if timer is not None:
                 timer.cancel()
         if due and first is not None and first.id in self.live.bookmarks:
-            self.deliver(delivery.resume, self.live, first.id)
+            await self.deliver(delivery.resume, self.live, first.id)
 
-    def _deliver_result(self, finished: Finished) -> None:
-        execution_id, attempt, result = finished
-        if execution_id in self.live.effects or execution_id in self.live.ending:
-            self.deliver(delivery.finish_effect, self.live, execution_id, attempt, result)
+    def _is_awaited(self, finished: Finished) -> bool:
+        return finished[0] in self.live.effects or finished[0] in self.live.ending
 
     def _first_due(self) -> Bookmark | None:
         """The bookmark that is due first. Timeouts count without `wait` too; the timeout of an effect is kept by its task."""
@@ -207,7 +232,7 @@ class Driver:
         if first is None or first.due is None:
             return False
         if await self._sleep(first.due):
-            self.deliver(delivery.resume, self.live, first.id)
+            await self.deliver(delivery.resume, self.live, first.id)
         return True
 
     async def _sleep(self, due: datetime) -> bool:
@@ -221,8 +246,8 @@ class Driver:
             await asyncio.gather(*waits, return_exceptions=True)
         return not self._take_cancel()
 
-    def _deliver_own_events(self) -> bool:
-        return bool(self.live.published) and self.deliver(delivery.deliver_local_events, self.live)
+    async def _deliver_own_events(self) -> bool:
+        return bool(self.live.published) and await self.deliver(delivery.deliver_local_events, self.live)
 
     # -- children ------------------------------------------------------------------------------------------------------
 
@@ -245,7 +270,7 @@ class Driver:
             refusal: dict[str, Any] = {"refused": str(error), "instance_id": start.instance_id}
             if isinstance(error, WorkflowUnknown):
                 refusal["unknown"] = True
-            self.deliver(delivery.resume, self.live, bookmark.id, refusal)
+            await self.deliver(delivery.resume, self.live, bookmark.id, refusal)
             return
         self._child = child
         try:
@@ -255,7 +280,7 @@ class Driver:
         if bookmark is None or bookmark.id not in self.live.bookmarks:
             return
         if result.status.at_rest or not start.wait:
-            self.deliver(delivery.resume, self.live, bookmark.id, child_payload(result))
+            await self.deliver(delivery.resume, self.live, bookmark.id, child_payload(result))
         else:
             self.children[_child_key(bookmark, start.instance_id)] = result
 
@@ -271,11 +296,11 @@ class Driver:
             None,
         )
 
-    def child_ended(self, key: str, result: RunResult) -> None:
+    async def child_ended(self, key: str, result: RunResult) -> None:
         """A child that this instance waits for has ended, or waits at another bookmark."""
         if result.status.at_rest:
             self.children.pop(key, None)
-            self.deliver(delivery.resume, self.live, _mark_of(key), child_payload(result))
+            await self.deliver(delivery.resume, self.live, _mark_of(key), child_payload(result))
         else:
             self.children[key] = result
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast import telemetry
 from holdfast.errors import BookmarkNotFound, DefinitionError, WorkflowUnknown
-from holdfast.execution import delivery, operator_actions, snapshot
+from holdfast.execution import delivery, operator_actions, snapshot, suspension
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Limits
@@ -81,7 +81,8 @@ class Runner:
 
     async def run(self, workflow: Any, inputs: Mapping[str, Any] | None = None, **options: Any) -> RunResult:
         """Start an instance and run it until it ends or waits; see `start` for the options."""
-        return await self._driver(self._new(workflow, inputs, options), options).drive()
+        live = await suspension.run(self._new, workflow, inputs, options)
+        return await self._driver(live, options).drive()
 
     def start(
         self,
@@ -182,7 +183,7 @@ class Runner:
         if child_id:
             await self._resume_child(driver, child_id, inner, payload)
         else:
-            driver.deliver(delivery.resume, driver.live, key, payload)
+            await driver.deliver(delivery.resume, driver.live, key, payload)
         if telemetry.listeners:
             telemetry.emit(
                 "instance.resumed",
@@ -201,7 +202,7 @@ class Runner:
                 moved = await self.resume(child, inner, payload, wait=driver.wait)
                 for line in moved.lines[before:]:
                     driver._child_line(line)
-                driver.child_ended(waiting, moved)
+                await driver.child_ended(waiting, moved)
                 return
         raise BookmarkNotFound(f"{child_id}/{bookmark_id}", instance_id=driver.live.id)
 
@@ -219,13 +220,13 @@ class Runner:
     async def retry(self, result: RunResult, *, wait: bool = False) -> RunResult:
         """Run the failed activities of a faulted instance again."""
         driver = self._driver_of(result, wait=wait)
-        driver.deliver(delivery.retry, driver.live)
+        await driver.deliver(delivery.retry, driver.live)
         return await driver.drive()
 
     async def schedule(self, result: RunResult, activity_id: str, *, wait: bool = False) -> RunResult:
         """Run an activity of an active flowchart, to move an instance that is stuck."""
         driver = self._driver_of(result, wait=wait)
-        driver.deliver(operator_actions.schedule, driver.live, activity_id)
+        await driver.deliver(operator_actions.schedule, driver.live, activity_id)
         return await driver.drive()
 
     # -- states --------------------------------------------------------------------------------------------------------

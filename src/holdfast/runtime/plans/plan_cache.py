@@ -10,6 +10,7 @@ from datetime import datetime
 import msgspec
 
 from holdfast.errors import DefinitionError, HoldfastError
+from holdfast.execution import suspension
 from holdfast.execution.plan import Plan
 from holdfast.model.catalog import DefinitionContent, DefinitionQuery, DefinitionVersion, Origin, Which, content_hash
 from holdfast.model.definition import Definition
@@ -178,7 +179,8 @@ class PlanCache:
                 )
             document = msgspec.json.decode(stored.document)
             try:
-                found = self._plan_of(parse_definition(document, trusted=stored.origin is Origin.CODE))
+                definition = parse_definition(document, trusted=stored.origin is Origin.CODE)
+                found = await suspension.run(self._plan_of, definition)
             except HoldfastError as error:
                 self.lacking.add(content)
                 if stored.origin is Origin.DOCUMENT and isinstance(error, DefinitionError):

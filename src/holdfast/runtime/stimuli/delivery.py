@@ -43,8 +43,7 @@ class StimulusDelivery:
         if found.instance_id is not None:
             key = InstanceKey(tenant, found.instance_id)
             return await self._is_next(key, found) and await self._deliver_to(key, found)
-        (is_behind,) = await self._store.has_mail([(tenant, address_key(found))])
-        return not is_behind and await self.deliver(tenant, found)
+        return await self.deliver(tenant, found, in_order=True)
 
     async def _is_next(self, key: InstanceKey, found: Stimulus) -> bool:
         """Whether the instance lives and no older stimulus is kept for it. One query: it also reads an instance that is not
@@ -75,7 +74,13 @@ class StimulusDelivery:
         return False
 
     async def deliver(
-        self, tenant: str, found: Stimulus, passed: frozenset[str] = frozenset(), *, consumes_work: str | None = None
+        self,
+        tenant: str,
+        found: Stimulus,
+        passed: frozenset[str] = frozenset(),
+        *,
+        consumes_work: str | None = None,
+        in_order: bool = False,
     ) -> bool:
         """Deliver to the oldest bookmark of any instance that fits; False if there is none.
 
@@ -85,7 +90,7 @@ class StimulusDelivery:
         refused: PayloadRefused | None = None
         tries = 0
         while tries < TRIES_MAX:
-            match = await self._matcher.oldest(tenant, found, passed, declined)
+            match = await self._matcher.oldest(tenant, found, passed, declined, in_order=in_order and not declined)
             if match is None and refused is not None:
                 raise refused
             if match is None:

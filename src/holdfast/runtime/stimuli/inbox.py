@@ -78,6 +78,7 @@ class Inbox:
         drain.refuse = self._refuse_kept
         self._clean = deque(tenants)
         self._removed_old: datetime | None = None
+        self._sweeping = asyncio.Lock()
 
     async def stop(self) -> None:
         if self._search is not None:
@@ -183,7 +184,12 @@ class Inbox:
         return self._removed_old is None or now - self._removed_old >= REMOVE_OLD_EVERY
 
     async def sweep(self) -> int:
-        """Deliver stimuli that lie beside their bookmark and remove expired ones; returns the number delivered."""
+        """Deliver stimuli that lie beside their bookmark and remove expired ones; returns the number delivered. One sweep at a
+        time: when a sweep returns, those that an earlier one removed are recorded too."""
+        async with self._sweeping:
+            return await self._sweep()
+
+    async def _sweep(self) -> int:
         if self._intake.paused:
             return 0
         now = await self._store.now()

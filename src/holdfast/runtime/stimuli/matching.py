@@ -65,27 +65,38 @@ class BookmarkMatcher:
         self._cache = cache
 
     async def oldest(
-        self, tenant: str, found: Stimulus, passed: frozenset[str] = frozenset(), declined: Collection[Place] = ()
+        self,
+        tenant: str,
+        found: Stimulus,
+        passed: frozenset[str] = frozenset(),
+        declined: Collection[Place] = (),
+        *,
+        in_order: bool = False,
     ) -> Match | None:
         """The bookmark for an addressed stimulus: the oldest that fits.
 
-        `passed` are instances that do not receive it, `declined` are bookmarks that declined it. Raises `InstanceAtRest` or
+        `passed` are instances that do not receive it, `declined` are bookmarks that declined it. With `in_order`, there is none
+        while older stimuli of its address are kept (rule H16): the same query asks for them. Raises `InstanceAtRest` or
         `InstanceNotFound` if the stimulus is for an instance that receives nothing any more.
         """
         if found.instance_id is not None:
             key = InstanceKey(tenant, found.instance_id)
             mark = self._cached(key, found, declined) or await self._in_instance(key, found, declined)
             return None if mark is None else Match(mark, True)
+        address = address_key(found) if in_order else None
         queries = [
             BookmarkQuery(
                 tenant=tenant,
                 key=key,
                 correlation=correlation_key(found.correlation_id),
                 limit=2 + len(passed) + len(declined),
+                address=address,
             )
             for key in wake_keys(found)
         ]
         matches = await self._store.find_bookmarks(queries)
+        if any(matches.mail):
+            return None
         fitting = [
             mark
             for marks in matches.bookmarks

@@ -7,13 +7,15 @@ instance is altered twice.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, PermissionDenied
 from holdfast.model.alterations import (
     ALTERATION,
+    PERMISSIONS,
     SAMPLES_MAX,
     AlterationPlan,
     Fate,
@@ -27,7 +29,7 @@ from holdfast.model.guard import idempotency_key
 from holdfast.model.listing import InstanceQuery, InstanceSort, InstanceSummary
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import WorkRow
-from holdfast.ports import Clock, Store
+from holdfast.ports import Clock, PrincipalDirectory, Services, Store
 from holdfast.runtime.commits.jobs.alteration import AlterJob, Targets, targets_of
 from holdfast.runtime.commits.jobs.operator import OperatorRequest
 from holdfast.runtime.commits.lanes import Lanes
@@ -37,6 +39,8 @@ from holdfast.runtime.membership import Membership
 from holdfast.runtime.observability.outage_log import AWAY
 from holdfast.runtime.plans.plans import Plans
 
+logger = logging.getLogger("holdfast")
+
 PAGE = 100
 
 
@@ -45,7 +49,14 @@ class AlterationPages:
     """Takes rows that this node has just added and serves itself; set by the node."""
 
     def __init__(
-        self, store: Store, clock: Clock, membership: Membership, plans: Plans, lanes: Lanes, spent: SpentRows
+        self,
+        store: Store,
+        clock: Clock,
+        membership: Membership,
+        plans: Plans,
+        lanes: Lanes,
+        spent: SpentRows,
+        services: Services,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -53,6 +64,7 @@ class AlterationPages:
         self._plans = plans
         self._lanes = lanes
         self._spent = spent
+        self._services = services
 
     async def execute(self, row: WorkRow) -> None:
         """Alter the instances of one page and commit the progress; the last page completes the plan."""
@@ -61,6 +73,9 @@ class AlterationPages:
         plan = None if record is None else plan_of(record)
         if plan is None or plan.page != page.number or plan.state is PlanState.COMPLETED:
             self._spent.delete(tenant, row.id)  # The plan was deleted, or the page is done.
+            return
+        if not page.number and (reason := await self._refusal(tenant, plan)):
+            await self._refuse(row, plan, reason)
             return
         query = InstanceQuery(
             tenant=tenant,
@@ -92,6 +107,32 @@ class AlterationPages:
         (outcome,) = await self._store.commit([commit])
         if isinstance(outcome, Committed):
             self.take_own(added)
+
+    async def _refusal(self, tenant: str, plan: AlterationPlan) -> str:
+        """The reason why the principal of the submitting instance may not alter instances; empty if it may."""
+        if plan.principal is None:
+            return ""  # A request, which was checked, or an instance of a schedule or of the application.
+        directory = self._services.get(PrincipalDirectory)  # type: ignore[type-abstract]  # a port names the service
+        if await directory.may(self._store, tenant, plan.principal, PERMISSIONS):
+            return ""
+        return str(PermissionDenied(" and ".join(PERMISSIONS), plan.principal))
+
+    async def _refuse(self, row: WorkRow, plan: AlterationPlan, reason: str) -> None:
+        """Complete a plan without an alteration."""
+        now = self._clock.now()
+        logger.warning("The alteration plan %s was refused: %s", plan.id, reason)
+        plan = replace(plan, page=1, updated=now, state=PlanState.COMPLETED, refused=reason)
+        completed = completed_row(row.tenant, plan, now)
+        commit = Commit(
+            tenant=row.tenant,
+            burst_id=self._membership.next_id(),
+            work_consumed=(row.id,),
+            work_added=(completed,),
+            records=(record_of(plan, row.tenant),),
+        )
+        (outcome,) = await self._store.commit([commit])
+        if isinstance(outcome, Committed):
+            self.take_own([completed])
 
     async def _alter(self, tenant: str, plan: AlterationPlan, items: tuple[InstanceSummary, ...]) -> AlterationPlan:
         request = OperatorRequest(plan.who, plan.why, plan.filter)

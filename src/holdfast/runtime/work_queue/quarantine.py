@@ -1,8 +1,9 @@
 """Quarantine of work that ends processes (rule H15): one row at a time, counted before it runs.
 
-A node whose predecessor died, or that saw another node die within the last minute, takes one row at a time for a minute. Each
-attempt is committed before the row runs. After three attempts without an answer the row becomes a dead letter, and its instance
-gets an incident. Effects need no such care: their row counts every attempt.
+A node whose predecessor died, that starts beside a dead node of its machine, or that saw another node die within the last
+minute, takes one row at a time for a minute. Each attempt is committed before the row runs. After three attempts without an
+answer the row becomes a dead letter, and its instance gets an incident. Effects need no such care: their row counts every
+attempt.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from holdfast.model.principal import Principal
 from holdfast.model.storable_text import storable
 from holdfast.server.live import topics
 from holdfast.server.live.messages import Rendering, Renderings
-from holdfast.server.problems import answer_for
+from holdfast.server.problems import answer_for, detail_of
 from holdfast.server.security import Security, facts_of
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Connection:
         except (msgspec.DecodeError, msgspec.ValidationError, KeyError) as error:
             await self._close(MISBEHAVED, f"Not a message of this protocol: {error}")
         except HoldfastError as error:  # The store, which holds the accounts, is unavailable.
-            await self._close(TRY_AGAIN, str(error))
+            await self._close(TRY_AGAIN, detail_of(error))
         finally:
             tasks = [keep_alive, *(one.task for one in self._subscriptions.values())]
             for task in tasks:
@@ -237,7 +237,7 @@ class Connection:
 
     async def _refuse(self, name: str, error: HoldfastError) -> None:
         code = answer_for(error).code
-        await self._send({"id": name, "kind": "error", "code": code, "message": str(error)})
+        await self._send({"id": name, "kind": "error", "code": code, "message": detail_of(error)})
 
     async def _send(self, message: dict[str, Any]) -> None:
         async with self._sending:

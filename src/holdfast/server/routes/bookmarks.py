@@ -7,10 +7,19 @@ from typing import Annotated, Any
 
 from fastapi import Query
 from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
 
-from holdfast.errors import NotSignedIn
+from holdfast.errors import (
+    BookmarkNotFound,
+    ExecutionError,
+    InstanceNotFound,
+    NotSignedIn,
+    PayloadRefused,
+    TaskError,
+)
 from holdfast.identity.tokens import ResumeClaims
 from holdfast.model.principal import Principal
+from holdfast.server import link_pages
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented_answers import answers
 from holdfast.server.operator_service import OperatorService
@@ -46,15 +55,17 @@ async def list_bookmarks(
     return found
 
 
-@router.get("/resume", dependencies=[public()])
-async def resume_by_link(server: Server, t: Token) -> InstanceResult:
-    """Resume the bookmark of a link. Other query parameters are ignored. The result omits incidents and further bookmarks."""
-    return await _resume(server, _claims(server, t), None)
+@router.get("/resume", dependencies=[public()], response_class=HTMLResponse)
+async def show_link(server: Server, t: Token) -> HTMLResponse:
+    """A page with a button that resumes the bookmark of a link by `POST`. It changes nothing: programs open links too."""
+    _claims(server, t)
+    return link_pages.confirmation()
 
 
-@router.post("/resume", dependencies=[public()])
-async def resume_by_token(server: Server, t: Token, request: Request) -> InstanceResult:
-    """Resume the bookmark of a link. An optional JSON body becomes the payload of the bookmark."""
+@router.post("/resume", dependencies=[public()], response_model=InstanceResult)
+async def resume_by_token(server: Server, t: Token, request: Request) -> InstanceResult | Response:
+    """Resume the bookmark of a link. An optional JSON body becomes the payload of the bookmark. Other query parameters are
+    ignored. The result omits incidents and further bookmarks; a browser gets a page instead."""
     claims = _claims(server, t)  # Before the body is read.
     payload: Any = None
     if await request.body():
@@ -62,7 +73,8 @@ async def resume_by_token(server: Server, t: Token, request: Request) -> Instanc
             payload = await request.json()
         except ValueError as error:
             raise Refusal(400, "request.malformed", f"The body is not JSON: {error}.") from error
-    return await _resume(server, claims, payload)
+    found = await _resume(server, claims, payload)
+    return link_pages.done() if link_pages.wants_page(request.headers) else found
 
 
 def _claims(server: Backend, token: str) -> ResumeClaims:
@@ -75,10 +87,18 @@ def _claims(server: Backend, token: str) -> ResumeClaims:
 
 
 async def _resume(server: Backend, claims: ResumeClaims, payload: Any) -> InstanceResult:
-    if claims.is_name:
-        found = await _call_back(server, claims, payload)
-    else:
-        found = await OperatorService(server, "link").resume(claims.instance_id, claims.bookmark, payload, None)
+    """Errors name nothing but the link: other bookmarks, tasks and the state of the instance need an authenticated caller."""
+    try:
+        if claims.is_name:
+            found = await _call_back(server, claims, payload)
+        else:
+            found = await OperatorService(server, "link").resume(claims.instance_id, claims.bookmark, payload, None)
+    except PayloadRefused:
+        raise
+    except TaskError as error:
+        raise Refusal(403, "task.not_resumable", "A link cannot answer a human task. Sign in to answer it.") from error
+    except (BookmarkNotFound, InstanceNotFound, ExecutionError) as error:
+        raise Refusal(404, "link.gone", "This link was used before, or the workflow went on without it.") from error
     # A link grants one bookmark only. Further bookmarks and incidents need an authenticated caller.
     return found.model_copy(update={"bookmarks": [], "incidents": []})
 

@@ -11,6 +11,7 @@ from holdfast.model.principal import Principal
 from holdfast.server.backend import Server
 from holdfast.server.definition_service import DefinitionService
 from holdfast.server.documented_answers import answers
+from holdfast.server.evaluation_limit import evaluates
 from holdfast.server.pagination import Cursor, Limit, Sort, paged
 from holdfast.server.problems import Refusal
 from holdfast.server.routing import Routes
@@ -33,6 +34,7 @@ from holdfast.server.views import definitions as views, diagram
 router = Routes("/definitions", tags=["definitions"], responses=answers())
 
 READ, WRITE, PUBLISH = requires("definitions:read"), requires("definitions:write"), requires("definitions:publish")
+EVALUATE = evaluates("definitions:write")
 
 Writer = Annotated[Principal, WRITE]
 
@@ -77,10 +79,10 @@ async def create_definition(
     return saved
 
 
-@router.post("/validate", dependencies=[READ])
+@router.post("/validate", dependencies=[EVALUATE])
 async def validate_document(server: Server, document: Annotated[Document, BODY]) -> ValidationResult:
     """All problems of a document; nothing is saved."""
-    return ValidationResult(problems=DefinitionService(server).validate(document))
+    return ValidationResult(problems=await DefinitionService(server).validate(document))
 
 
 @router.post("/bulk", dependencies=[WRITE, PUBLISH], responses=answers(404))
@@ -177,10 +179,10 @@ async def diff_versions(
     return await DefinitionService(server).diff(id, before, after)
 
 
-@router.post("/{id}/validate", dependencies=[READ])
+@router.post("/{id}/validate", dependencies=[EVALUATE])
 async def validate_definition(id: str, server: Server, document: Annotated[Document, BODY]) -> ValidationResult:
     """Like `/api/definitions/validate`, for a document to be saved under this id."""
-    return ValidationResult(problems=DefinitionService(server).validate({**document, "id": id}))
+    return ValidationResult(problems=await DefinitionService(server).validate({**document, "id": id}))
 
 
 @router.get("/{id}/graph", dependencies=[READ], responses=answers(404))

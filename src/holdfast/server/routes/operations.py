@@ -77,6 +77,7 @@ def _plan(plan: AlterationPlan) -> AlterationItem:
         updated=plan.updated,
         who=plan.who,
         why=plan.why,
+        refused=plan.refused,
         results=[
             AlterationOutcome(
                 instance_id=item.instance_id,

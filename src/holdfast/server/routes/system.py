@@ -11,6 +11,7 @@ from holdfast.model.principal import Principal
 from holdfast.server import preview
 from holdfast.server.backend import Server
 from holdfast.server.documented_answers import answers
+from holdfast.server.evaluation_limit import evaluates
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.operations import (
     ActivityTrialRequest,
@@ -69,15 +70,16 @@ async def get_statistics(
 
 @router.post("/preview", responses=answers(404))
 async def preview_expression(
-    server: Server, who: Annotated[Principal, requires("definitions:read")], body: PreviewRequest
+    server: Server, who: Annotated[Principal, evaluates("definitions:write")], body: PreviewRequest
 ) -> PreviewResult:
-    """Evaluate an expression with the values of an instance (requires permission to read it) or with example values."""
+    """Evaluate an expression with the values of an instance (requires permission to read it) or with example values. Requires
+    permission to write workflows; requests are limited per principal."""
     if body.instance_id is not None:
         admitted(who, "instances:read")
     return await preview.preview(server, body)
 
 
-@router.post("/test-activity", dependencies=[requires("definitions:write"), requires("definitions:execute")])
+@router.post("/test-activity", dependencies=[evaluates("definitions:write"), requires("definitions:execute")])
 async def test_activity(server: Server, body: ActivityTrialRequest) -> ActivityTrialResult:
     """Run one activity without storage. Requires permission to write and start workflows. Side effects are real."""
     return await preview.run_activity(server, body)

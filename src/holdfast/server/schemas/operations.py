@@ -175,6 +175,7 @@ class AlterationItem(Payload):
     updated: datetime
     who: str
     why: str | None = None
+    refused: str = Field(default="", description="The reason why a plan of a workflow was not executed.")
     results: list[AlterationOutcome] = Field(
         description="Dry run: examples of each outcome; otherwise the first failures."
     )

@@ -10,7 +10,7 @@ from holdfast.model.stored import IncidentRow
 from holdfast.model.values import readable
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import IncidentItem
-from holdfast.server.views.instances import incident, read, shown_all
+from holdfast.server.views.instances import incident, read, shown_all, shown_source
 
 LIMIT = 1000
 
@@ -47,7 +47,7 @@ def item(row: IncidentRow) -> IncidentItem:
         activity_name=payload.get("activity_name"),
         execution_id=payload.get("execution_id"),
         attempt=payload.get("attempt") or 1,
-        source=payload.get("source"),
+        source=shown_source(payload.get("source")),
         inputs=readable(dict(payload.get("inputs") or {})),
         details=shown_all(dict(payload.get("details") or {})),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -155,6 +156,16 @@ def _add_links(server: Backend, items: Iterable[BookmarkItem]) -> None:
             item.resume_url = server.resume_url(item.instance_id, item.id)
 
 
+_FILE = re.compile(r"(?:/|[A-Za-z]:[/\\])[^\n]*:\d+")
+
+
+def shown_source(source: str | None) -> str | None:
+    """The source of an incident. Of a file only the last folder is shown: paths of the server are not for its users."""
+    if source is None or _FILE.fullmatch(source) is None:
+        return source
+    return "/".join(re.split(r"[/\\]", source)[-2:])
+
+
 def incident(found: Incident, instance_id: str) -> IncidentItem:
     """An open incident, from the state of the instance; resolved ones are rows of the store."""
     return IncidentItem(
@@ -169,7 +180,7 @@ def incident(found: Incident, instance_id: str) -> IncidentItem:
         activity_name=found.activity_name,
         execution_id=found.execution_id,
         attempt=found.attempt,
-        source=found.source,
+        source=shown_source(found.source),
         inputs=readable(dict(found.inputs)),
         details=shown_all(dict(found.details)),
     )

@@ -205,6 +205,34 @@ class InboxOutboxContract(ContractBase):
         assert sorted(key.id for key in plain.instances) == ["a", "b"]
         assert (after.epoch, list(plain.mail)) == (plain.epoch, [])
 
+    async def test_bookmarks_are_found_with_the_answer_about_an_address(
+        self, store: Store, another: Store, tenant: str
+    ) -> None:
+        """With and without an address and a correlation, for keys with and without bookmarks."""
+        marks = tuple(bookmark(tenant, "i", name=name, seq=seq) for seq, name in enumerate(("Paid", "Sent"), start=1))
+        await committed(store, commit_of(instance("i", tenant=tenant), bookmarks_added=marks))
+        asked = [
+            (PAID, 1),
+            (wake_key("None"), 1),
+            (PAID, 2),
+            (PAID, None),
+            (wake_key("Sent"), 1),
+            (wake_key("None"), 2),
+        ]
+        queries = [BookmarkQuery(tenant=tenant, key=key, address=address, limit=2) for key, address in asked]
+        queries.append(BookmarkQuery(tenant=tenant, key=PAID, address=1, correlation=9))
+        queries.append(BookmarkQuery(tenant="another tenant", key=PAID, address=1))
+
+        before = await store.find_bookmarks(queries)
+        await another.put_inbox([stimulus(tenant, address=1), stimulus(tenant, address=2, expires=LONG_AGO)])
+        after = await store.find_bookmarks(queries)
+
+        assert list(before.mail) == [False] * 8
+        assert list(after.mail) == [True, True, False, False, True, False, True, False]
+        for found in (before, after):
+            names = [[row.type for row in rows] for rows in found.bookmarks]
+            assert names == [["Paid"], [], ["Paid"], ["Paid"], ["Sent"], [], [], []]
+
     async def test_work_beside_kept_stimuli_is_added_once(self, store: Store, another: Store, tenant: str) -> None:
         bell, other = work(tenant, id="bell", queue=tenant), work(tenant, id="other", queue=tenant)
         await store.enqueue([replace(bell, payload=b"first")])

@@ -315,6 +315,21 @@ class WorkContract(ContractBase):
         assert await store.list_dead_letters(tenant) == [letters[2]]
         assert (await store.stats(tenant)).dead_letters == 1
 
+    async def test_work_is_found_by_its_instance(self, store: Store, another: Store, tenant: str) -> None:
+        rows = [work(tenant, id=f"w{number}", instance_id="i") for number in (2, 1)]
+        later_row = work(tenant, id="w3", instance_id="i", due=later(3_600))
+        others = [
+            work(tenant, id="w4", instance_id="j"),
+            work(tenant, id="w5"),
+            work(f"{tenant}-2", id="w6", instance_id="i"),
+        ]
+        await store.enqueue([*rows, later_row, *others])
+
+        assert ids_of(await another.work_of(tenant, "i")) == ["w1", "w2", "w3"]
+        assert await store.work_of(tenant, "unknown") == []
+        async with store.claim([rows[0].queue], 1):  # A claim does not hide its rows.
+            assert ids_of(await another.work_of(tenant, "i")) == ["w1", "w2", "w3"]
+
     async def test_a_child_is_started_by_a_row_of_its_parents_commit(self, store: Store, tenant: str) -> None:
         """H9: the loser of a version check starts no child."""
         await committed(store, commit_of(instance("parent", tenant=tenant)))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import sys
 from datetime import timedelta
 
 from holdfast import Status, Workflow
 from holdfast.activities import Delay
 from holdfast.management.runtime import ManagedRuntime
+from holdfast.model.node_details import NodeDetails
 from holdfast.model.work import WorkRow, queue_of
 from holdfast.runtime.commits.jobs.base import Answer, Job
 from holdfast.runtime.work_queue import quarantine
@@ -97,3 +100,22 @@ async def test_an_attempt_without_an_answer_counts(cluster: Cluster) -> None:
     (letter,) = await runtime.store.list_dead_letters(cluster.tenant)
     (incident,) = (await runtime.read(name)).incidents
     assert (letter.reason, letter.work.instance_id, incident.type) == ("process-died", name, "process-died")
+
+
+async def test_a_node_of_this_machine_that_died_is_seen_at_the_start_of_the_next(cluster: Cluster) -> None:
+    """The dead process had another name, and its lease still runs: the work that killed it must be counted at once."""
+    store = await cluster.store()
+    gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await gone.wait()
+    details = NodeDetails(host=socket.gethostname(), pid=gone.pid, tenant=cluster.tenant, queues=("default",))
+    await store.register_node(f"{cluster.tenant}-gone", time_to_live=timedelta(minutes=5), details=details.encoded())
+
+    assert node_of(await cluster.node()).components.intake.in_quarantine
+    if cluster.url != "memory://":
+        await store.close()
+
+
+async def test_a_living_node_of_this_machine_is_no_reason_for_a_quarantine(cluster: Cluster) -> None:
+    first, second = await cluster.node("a"), await cluster.node("b")
+    assert not node_of(first).components.intake.in_quarantine
+    assert not node_of(second).components.intake.in_quarantine

@@ -188,9 +188,37 @@ async def test_a_link_resumes_without_signing_in_and_only_once(ready: Caller) ->
     link = started["bookmarks"][0]["resume_url"].partition("/api/")[2]
 
     assert (await ready.post(f"/api/{link}", {"by": "link"}))["outputs"] == {"said": {"by": "link"}}
-    assert (await ready.get(f"/api/{link}", expect=409))["code"] == "instance.ended"
+    used = await ready.post(f"/api/{link}", expect=404)
+    assert used["code"] == "link.gone"
+    assert started["instance_id"] not in str(used)
     forged = link[:-2] + ("AA" if not link.endswith("AA") else "BB")
     assert (await ready.get(f"/api/{forged}", expect=401))["code"] == "access.not_signed_in"
+
+
+async def test_opening_a_link_changes_nothing_and_its_button_resumes(ready: Caller) -> None:
+    started = await ready.post("/api/definitions/waiting/execute")
+    path = "/api/" + started["bookmarks"][0]["resume_url"].partition("/api/")[2]
+
+    for method in ("GET", "GET"):
+        page = await ready.ask(method, path)
+        assert (page.status, page.headers["Referrer-Policy"]) == (200, "no-referrer")
+        assert b'<form method="post">' in page.body
+        assert started["instance_id"].encode() not in page.body
+    assert (await ready.get(f"/api/instances/{started['instance_id']}"))["status"] == "suspended"
+
+    browser = {"Accept": "text/html,*/*", "Content-Type": "application/x-www-form-urlencoded"}
+    pressed = await ready.ask("POST", path, data=b"", headers=browser)
+    assert (pressed.status, pressed.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert (await ready.get(f"/api/instances/{started['instance_id']}"))["status"] == "finished"
+
+
+async def test_a_link_with_a_deep_body_is_the_callers_fault(ready: Caller) -> None:
+    started = await ready.post("/api/definitions/waiting/execute")
+    path = "/api/" + started["bookmarks"][0]["resume_url"].partition("/api/")[2]
+
+    answer = await ready.ask("POST", path, data=b"[" * 100_000, headers={"Content-Type": "application/json"})
+
+    assert (answer.status, answer.body["code"]) == (400, "json.too_deep")
 
 
 async def test_an_event_wakes_whoever_waits_for_it(ready: Caller) -> None:

@@ -293,4 +293,9 @@ async def test_health_is_open_and_readiness_has_reasons(serve: Serve, tmp_path: 
 
     assert answer.status == 503
     assert answer.body["reasons"]
+    refused = await api.ask("GET", "/api/instances")
+    assert refused.status == 503
+    for said in (answer, refused):
+        assert str(tmp_path) not in str(said.body)
+        assert "h.db" not in str(said.body)
     await api.app.backend.store.open()

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from holdfast import Runner, RunResult, Workflow
 from holdfast.activities import DownloadHttpFile, FlowSendHttpRequest, SendHttpRequest, Sequence, WriteLine
 from holdfast.activities.http import send_request
-from holdfast.activities.http.outbound import AddressRefused, OutboundHttp
+from holdfast.activities.http.outbound import AddressRefused, Hop, OutboundHttp, redirected
 from holdfast.errors import ExecutionError, SettingsError
 
 Answering = Callable[[web.Request], Any]
@@ -223,7 +224,7 @@ async def test_the_guard_stands_before_connections_that_are_kept(elsewhere: Else
     try:
         await outbound.request("GET", elsewhere.url)
         elsewhere.answers = [web.Response(status=302, headers={"Location": "http://[::1]:9/secret"})]
-        with pytest.raises(AddressRefused, match="::1"):
+        with pytest.raises(AddressRefused, match="private address"):
             await outbound.request("GET", elsewhere.url)
     finally:
         await outbound.let_go()
@@ -235,8 +236,46 @@ async def test_a_redirect_does_not_lead_inside(elsewhere: Elsewhere) -> None:
     elsewhere.answers = [web.Response(status=302, headers={"Location": "http://[::1]:9/secret"})]
     outbound = OutboundHttp("127.0.0.1")
 
-    with pytest.raises(AddressRefused, match="::1"):
+    with pytest.raises(AddressRefused, match="private address") as refused:
         await outbound.request("GET", elsewhere.url)
+
+    assert "::1" not in str(refused.value)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_credentials_do_not_follow_a_redirect_to_another_origin(elsewhere: Elsewhere, status: int) -> None:
+    hop = Hop(
+        method="POST",
+        url="https://shop.example/a",
+        headers={"Authorization": "a", "X-Api-Key": "b", "X-Shop-Secret": "c", "Cookie": "d", "Accept": "text/plain"},
+        body=b"x",
+    )
+    here = URL("https://shop.example/a")
+
+    for location in ("/b", "b?c=1", "https://shop.example/b", "https://shop.example:443/b"):
+        assert redirected(hop, status, here, location).headers == hop.headers
+    for location in (
+        "http://shop.example/b",
+        "https://shop.example:8443/b",
+        "//evil.example/b",
+        "https://x.shop.example/",
+    ):
+        assert redirected(hop, status, here, location).headers == {"Accept": "text/plain"}
+    with pytest.raises(OSError, match="no HTTP address"):
+        redirected(hop, status, here, "file:///etc/passwd")
+    kept = (redirected(hop, status, here, "/b").method, redirected(hop, status, here, "/b").body)
+    assert kept == (("POST", b"x") if status in {307, 308} else ("GET", None))
+
+
+async def test_a_redirect_to_another_origin_over_the_wire(elsewhere: Elsewhere) -> None:
+    other = elsewhere.url.replace("127.0.0.1", "localhost")
+    elsewhere.answers = [web.Response(status=302, headers={"Location": f"{other}/next"}), web.Response(text="done")]
+
+    answer = await OutboundHttp("127.0.0.1,::1").request("GET", elsewhere.url, headers={"X-Api-Key": "secret"})
+
+    assert (answer.status, answer.body) == (200, b"done")
+    assert elsewhere.seen[0]["headers"]["X-Api-Key"] == "secret"
+    assert "X-Api-Key" not in elsewhere.seen[1]["headers"]
 
 
 async def test_a_refusal_is_a_fault_that_names_the_setting(make_engine: Any, elsewhere: Elsewhere) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.execution.heap.heap_book import TrackedScope
+from holdfast.execution.heap.tracked_scope import TrackedScope
 from tests.support.tracked_heap import Frame
 
 
@@ -26,8 +26,8 @@ def test_values_in_memory_are_read_without_their_pages() -> None:
     frame.stored = pages
 
 
-def test_objects_that_a_block_shares_with_a_variable_stay_shared_and_are_written_whole() -> None:
-    frame = frame_of("x = [1]; a = [Part(i, [i]) for i in range(300)]; a[3].l = x")
+def test_objects_that_contain_themselves_stay_shared_and_are_written_whole() -> None:
+    frame = frame_of("x = [1]; a = [Part(i, [i]) for i in range(300)]; a[3].l = x; a[4].n = a[4]")
     frame.read()
     assert not isinstance(frame.scope, TrackedScope)
     a, x = (frame.scope[frame.shape.names[name]] for name in "ax")

@@ -28,7 +28,7 @@ SHARED: list[Any] = []
     ],
 )
 def test_an_item_is_read_as_it_was_packed(kind: str, item: Any) -> None:
-    packed, _ = CODEC.pack(kind, item)
+    packed = CODEC.pack(kind, item).data
     assert CODEC.unpack(kind, packed) == item
 
 

@@ -20,5 +20,5 @@ def test_an_object_that_is_nested_too_deeply_is_refused() -> None:
 
 def test_the_ids_of_all_objects_in_an_item_are_known() -> None:
     part = Part(1, [Part(2, [])])
-    _, ids = object_codec(TYPES, {}).pack(OBJECTS, part)
+    ids = object_codec(TYPES, {}).pack(OBJECTS, part).ids
     assert {id(part), id(part.l), id(part.l[0])} <= ids

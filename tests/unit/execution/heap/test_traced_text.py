@@ -18,8 +18,9 @@ class Book:
 
     def __getattr__(self, kind: str) -> Any:
         def report(value: Any, *key: Any) -> Any:
-            self.reports.append((kind, *key))
-            return key[0] if key else value
+            is_key = kind in ("inner_key", "removed_key")
+            self.reports.append((kind, value) if is_key else (kind, *key))
+            return key[0] if kind in ("key", "removed") else value
 
         return report
 
@@ -27,29 +28,54 @@ class Book:
 @pytest.mark.parametrize(
     ("text", "reports"),
     [
-        ("y = x[1]", [("key", 1)]),
+        ("y = x[1]", [("key", 1), ("alias",)]),
         ("x[1] = 2", [("key", 1)]),
-        ("x[0] += 1", [("key", 0)]),
+        ("x[0] += 1", [("extends", 0), ("key", 0)]),
         ("del x[1]", [("removed", 1)]),
         ("x.append(3)", [("tail",)]),
         ("x += [3]", [("tail",)]),
-        ("m = x.append", []),
-        ("x.pop()", [("last",)]),
-        ("x.pop(0)", [("removed", 0)]),
+        ("m = x.append", [("owner", "append"), ("method",)]),
+        ("x.pop()", [("last",), ("whole",)]),
+        ("x.pop(0)", [("container",), ("removed_key", 0), ("whole",)]),
         ("y = len(x), 2 in x, x is None, not x", []),
         ("if x: y = 1", []),
-        ("y = x", [("whole",)]),
+        ("y = x", [("alias",)]),
+        ("y = (x,)", [("whole",)]),
         ("y = x[0:1]", [("whole",)]),
-        ("x.sort()", [("whole",)]),
+        ("x.sort()", [("owner", "sort"), ("whole",)]),
         ("y = [item for item in x]", [("whole",)]),
-        ("y = (lambda: x[0])()", [("key", 0)]),
+        ("y = (lambda: x[0])()", [("key", 0), ("whole",)]),
         ("y = sum(x)", [("whole",)]),
+        ("s['o'].append(3)", [("key", "o"), ("tail",)]),
+        ("s['o'][0] = 3", [("key", "o"), ("container",), ("inner_key", 0)]),
+        ("del s['o'][0]", [("key", "o"), ("container",), ("removed_key", 0)]),
+        ("y = s['o']", [("key", "o"), ("alias",)]),
+        ("y = len(s['o']), 2 in s['o'], not s['o']", [("key", "o")] * 3),
+        ("if s['o']: y = 1", [("key", "o")]),
+        ("y = s['o'][0:1]", [("key", "o"), ("whole",)]),
+        ("y = s.get('o')", [("container",), ("inner_key", "o"), ("whole",)]),
+        ("s['o'] += [3]", [("extends", "o"), ("key", "o")]),
+        ("s['o'][0] += 3", [("changed_inside",), ("key", "o"), ("container",), ("inner_key", 0)]),
+        ("d.real", [("owner", "real"), ("whole",)]),
+        ("y = d.real", [("owner", "real"), ("alias",)]),
+        (
+            "s['o'][s['o'].pop(0) - 1] = 4",
+            [
+                ("key", "o"),
+                ("container",),
+                ("key", "o"),
+                ("container",),
+                ("removed_key", 0),
+                ("whole",),
+                ("inner_key", 0),
+            ],
+        ),
     ],
 )
 def test_a_text_reports_what_it_uses(text: str, reports: list[Any]) -> None:
-    book, variables = Book(), {"x": [1, 2]}
-    variables[BOOK] = book  # type: ignore[assignment]  # a name of the text like the others
-    tree = ast.Module(traced(ast.parse(text).body, {"x", "y", "m"}, ()), [])
+    book, variables = Book(), {"x": [1, 2], "s": {"o": [1, 2]}, "d": 1}
+    variables[BOOK] = book
+    tree = ast.Module(traced(ast.parse(text).body, {"x", "y", "m", "s", "d"}, ()), [])
     exec(compile(ast.fix_missing_locations(tree), "text", "exec"), variables)
     assert book.reports == reports
 

@@ -48,6 +48,14 @@ def test_a_rest_is_over_after_its_time() -> None:
     assert not pace
 
 
+def test_instances_that_never_return_are_forgotten_when_all_rests_are_over() -> None:
+    pace = BurstPace()
+    pace[InstanceKey("", "ended")] = Rest(until=monotonic(), jobs=1)
+
+    assert pace.rests(I) is None
+    assert not pace
+
+
 def test_a_burst_with_enough_jobs_is_followed_by_no_rest() -> None:
     pace = BurstPace()
     pace.ran(I, ns(20 * FREE), 20 * FREE // COST_PER_JOB)

@@ -128,6 +128,27 @@ async def test_a_stimulus_for_an_instance_needs_one_query_before_its_commit(
     assert (await memory.runtime.read("first")).outputs == {"result": "Bob"}
 
 
+async def test_a_stimulus_by_key_needs_one_query_before_its_commit(
+    memory: MemoryNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await waiting(memory, anyone, "first")
+    asked: list[str] = []
+    for name in ("load", "has_mail", "find_bookmarks"):
+        monkeypatch.setattr(memory.store, name, noting(asked, name, getattr(memory.store, name)))
+
+    assert await delivery_of(memory).deliver_at_once("", approval({"by": "Bob"}))
+
+    assert asked == ["find_bookmarks"]
+
+
+async def test_a_stimulus_by_key_is_not_delivered_before_older_ones_of_its_address(memory: MemoryNode) -> None:
+    await waiting(memory, anyone, "first")
+    await memory.store.put_inbox(memory.components.inbox.rows_for("", approval({"by": "Eve"})))
+
+    assert not await delivery_of(memory).deliver_at_once("", approval({"by": "Bob"}))
+    assert (await memory.runtime.read("first")).status is Status.SUSPENDED
+
+
 def noting(calls: list[str], name: str, call: Any) -> Any:
     def noted(*values: Any) -> Any:
         calls.append(name)

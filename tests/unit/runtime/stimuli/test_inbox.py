@@ -157,3 +157,29 @@ async def test_an_expired_stimulus_is_recorded_once(memory: MemoryNode) -> None:
 
     assert [item.id for item in await memory.components.expiry.list("")] == ["s1"]
     assert memory.components.stimulus_counts.by_outcome["expired"] == 1
+
+
+async def test_a_sweep_returns_after_an_earlier_one_has_recorded_its_stimuli(
+    memory: MemoryNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await keep(memory, go())
+    memory.clock.advance(BROADCAST_RETENTION + timedelta(seconds=1))
+    expiry, recording, released = memory.components.expiry, asyncio.Event(), asyncio.Event()
+    record = expiry.record
+
+    async def slow(row: InboxRow) -> Stimulus:
+        recording.set()
+        await released.wait()
+        return await record(row)
+
+    monkeypatch.setattr(expiry, "record", slow)
+    async with asyncio.timeout(WITHIN):
+        first = asyncio.create_task(memory.components.inbox.sweep())
+        await recording.wait()
+        second = asyncio.create_task(memory.components.inbox.sweep())
+        await asyncio.sleep(0)
+        assert not second.done()
+        released.set()
+        await second
+        assert first.done()
+    assert len(await memory.runtime.stimuli.expired()) == 1

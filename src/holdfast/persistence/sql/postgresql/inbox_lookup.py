@@ -27,9 +27,10 @@ _VISIBLE = f"(i.expires is null or i.expires > {_NOW}) and i.due <= {_NOW}"
 _ANY = "select 1 from hf_inbox limit 1"
 
 
-def has_mail(of: str) -> str:
+def has_mail(of: str, tenant: str | None = None) -> str:
     """Condition that mail of the address of a row `of` is stored."""
-    return f"exists (select 1 from hf_inbox i where i.tenant = {of}.tenant and i.address = {of}.address and {_VISIBLE})"
+    tenant = tenant or f"{of}.tenant"
+    return f"exists (select 1 from hf_inbox i where i.tenant = {tenant} and i.address = {of}.address and {_VISIBLE})"
 
 
 _ADDRESSED = f"""select {has_mail("a")}

@@ -34,21 +34,25 @@ _TRIGGERS = f"""select {", ".join("t." + name for name in TRIGGER.names)}
 
 
 @lru_cache(maxsize=256)
-def _find(correlated: bool, oldest: bool, limit: int, later: bool = False) -> str:
+def _find(correlated: bool, oldest: bool, limit: int, later: bool = False, addressed: bool = False) -> str:
     """Read one range of the primary key per query; a `later` page starts at its cursor. LIMIT is part of the text, because
-    as a parameter it misleads the planner."""
+    as a parameter it misleads the planner. If `addressed`, each query has at least one row, with the answer about mail."""
     correlation = " and correlation = q.correlation" if correlated else ""
     after = " and (instance_id > q.after or (instance_id = q.after and seq > q.after_seq))" if later else ""
     asked = {"wake_key": "int8"}
     asked |= {"correlation": "int8"} if correlated else {}
     asked |= {"after": "text", "after_seq": "int4"} if later else {}
+    asked |= {"address": "int8"} if addressed else {}
     arrays = ", ".join(f"${place}::{kind}[]" for place, kind in enumerate(asked.values(), 2))
     order = "created, instance_id, seq" if oldest else "instance_id, seq"
+    queries = f"unnest({arrays}) with ordinality q({', '.join(asked)}, number)"
+    found = f"""lateral (select {BOOKMARK.columns} from hf_bookmark
+            where tenant = $1::text and wake_key = q.wake_key{correlation}{after} order by {order} limit {limit}) b"""
+    if addressed:
+        return f"""select e.value, q.number, {has_mail("q", "$1::text")}, b.* from {_EPOCH} cross join {queries}
+            left join {found} on true"""
     return f"""select e.value, f.* from {_EPOCH} left join (
-        select q.number, b.* from unnest({arrays}) with ordinality q({", ".join(asked)}, number)
-        cross join lateral (select {BOOKMARK.columns} from hf_bookmark
-            where tenant = $1::text and wake_key = q.wake_key{correlation}{after} order by {order} limit {limit}) b
-        ) f on true"""
+        select q.number, false, b.* from {queries} cross join {found}) f on true"""
 
 
 class BookmarkMatch(NamedTuple):
@@ -56,6 +60,7 @@ class BookmarkMatch(NamedTuple):
 
     epoch: int
     bookmarks: list[BookmarkRow]
+    mail: bool
 
 
 class Lookups:
@@ -91,17 +96,21 @@ class Lookups:
     async def _find(self, queries: Sequence[BookmarkQuery]) -> list[BookmarkMatch]:
         decode, codec = BOOKMARK.decode, self._codec
         marks: list[list[BookmarkRow]] = [[] for _ in queries]
-        epoch = 0
+        mail, epoch = [False] * len(queries), 0
         for (_, *shape), places in _by_shape(queries).items():
             rows = await self._fetch(_find(*shape), *_parameters([queries[place] for place in places]))
             epoch = rows[0][0]
             for row in rows:
-                if row[1] is not None:
-                    marks[places[row[1] - 1]].append(decode(row[2:], codec))
+                if row[1] is None:  # No query has a bookmark.
+                    continue
+                place = places[row[1] - 1]
+                mail[place] = row[2]
+                if row[3] is not None:
+                    marks[place].append(decode(row[3:], codec))
         for query, found in zip(queries, marks, strict=True):
             if len(found) > 1:  # A join has no guaranteed order.
                 found.sort(key=_by_age if query.oldest else _by_instance)
-        return [BookmarkMatch(epoch, found) for found in marks]
+        return [BookmarkMatch(epoch, found, there) for found, there in zip(marks, mail, strict=True)]
 
     async def _find_triggers(self, keys: Sequence[tuple[str, int]]) -> list[list[TriggerRow]]:
         distinct = list(dict.fromkeys(keys))
@@ -128,9 +137,13 @@ class PostgresReads(SqlReads):
 
     async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
         if not queries:
-            return Matches(epoch=await self._read(self._epoch()), bookmarks=[])
+            return Matches(epoch=await self._read(self._epoch()), bookmarks=[], mail=[])
         answers = await self._lookups.bookmarks.submit(queries)
-        return Matches(epoch=answers[0].epoch, bookmarks=[answer.bookmarks for answer in answers])
+        return Matches(
+            epoch=answers[0].epoch,
+            bookmarks=[answer.bookmarks for answer in answers],
+            mail=[answer.mail for answer in answers],
+        )
 
     async def find_triggers(self, tenant: str, keys: Sequence[int]) -> Sequence[TriggerRow]:
         if not keys:
@@ -139,13 +152,14 @@ class PostgresReads(SqlReads):
         return sorted((row for rows in answers for row in rows), key=lambda row: (row.definition_id, row.id))
 
 
-def _by_shape(queries: Sequence[BookmarkQuery]) -> dict[tuple[str, bool, bool, int, bool], list[int]]:
+def _by_shape(queries: Sequence[BookmarkQuery]) -> dict[tuple[str, bool, bool, int, bool, bool], list[int]]:
     """Indexes of queries that one statement can answer, by tenant and the arguments of `_find`. Nearly always one group."""
-    found: dict[tuple[str, bool, bool, int, bool], list[int]] = {}
+    found: dict[tuple[str, bool, bool, int, bool, bool], list[int]] = {}
     for place, query in enumerate(queries):
         oldest = query.oldest
         later = not oldest and query.after != FIRST
-        found.setdefault((query.tenant, query.correlation != 0, oldest, query.limit, later), []).append(place)
+        shape = query.tenant, query.correlation != 0, oldest, query.limit, later, query.address is not None
+        found.setdefault(shape, []).append(place)
     return found
 
 
@@ -160,6 +174,8 @@ def _parameters(group: Sequence[BookmarkQuery]) -> Iterator[Any]:
     if not first.oldest and first.after != FIRST:
         yield [query.after[0] for query in group]
         yield [query.after[1] for query in group]
+    if first.address is not None:
+        yield [query.address for query in group]
 
 
 def _by_age(row: BookmarkRow) -> tuple[Any, ...]:

@@ -1,0 +1,1 @@
+"""Hostile requests against a server: what it answers, what another client sees meanwhile, and what remains in memory."""

@@ -1,0 +1,1 @@
+"""Expressions that try to hold a process: endless native calls, more than linear time, more memory than there is."""
