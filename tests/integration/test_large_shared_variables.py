@@ -41,7 +41,9 @@ async def trade(count: int, effects: int) -> dict[str, Any]:
     desk = Desk(
         [f"line {number}" for number in range(count)], {f"c{number}": Customer(f"c{number}") for number in range(count)}
     )
-    orders = [{"id": number, "amount": number, "customer": desk.customers[f"c{number}"]} for number in range(count)]
+    orders: list[dict[str, Any]] = [
+        {"id": number, "amount": number, "customer": desk.customers[f"c{number}"]} for number in range(count)
+    ]
     index: dict[int, Any] = {order["id"]: order for order in orders}
     report = "a line of a long report, " * count
     for number in range(effects):
@@ -51,7 +53,7 @@ async def trade(count: int, effects: int) -> dict[str, Any]:
         desk.log.append(f"order {number}")
         desk.customers["c1"].orders += 1
         desk.total += await billed(index[count + number])
-    seen = []
+    seen: list[int] = []
     for key, order in index.items():
         if len(seen) == effects:
             break
