@@ -251,31 +251,29 @@ class HeapBook:
         """The key of the container, which code removes."""
         return self.removed(self._owners.pop(), key)
 
-    def extends(self, value: Any, key: Any) -> None:
-        """Code uses `value[key] += …`, which may change `value[key]` in place."""
-        if value.__class__ is dict and key.__class__ in _KEYS:
-            self._extend(value.get(key))
-        elif value.__class__ is list and key.__class__ is int:
-            self._extend(value[key] if -len(value) <= key < len(value) else None)
-        else:
-            self.whole(value)
-
-    def extends_field(self, value: Any, name: str) -> None:
-        """Code uses `value.name += …`, which may change `value.name` in place."""
-        if is_field(value.__class__, name):
-            self._extend(getattr(value, name, None))
-        else:
-            self.whole(value)
+    def extends(self, value: Any, *steps: tuple[bool, Any]) -> None:
+        """Code uses `value.field[key] += …`, which may change the object there in place. `steps` are the fields and keys, each
+        with True for a field. They are read here without running code of users.
+        """
+        found = value
+        for is_name, key in steps:
+            if is_name and is_field(found.__class__, key):
+                found = getattr(found, key, None)
+            elif not is_name and found.__class__ is dict and key.__class__ in _KEYS:
+                found = found.get(key)
+            elif not is_name and found.__class__ is list and key.__class__ is int:
+                found = found[key] if -len(found) <= key < len(found) else None
+            else:
+                self.changed_inside(value)
+                return
+        block = self.block_of(found)
+        if block is not None:
+            block.touch_tail(self.codec)
 
     def changed_inside(self, value: Any) -> None:
         """Code may change objects in the value in place. Those in the items of a block are touched with the items."""
         if self.block_of(value) is None:
             self.whole(value)
-
-    def _extend(self, value: Any) -> None:
-        block = self.block_of(value)
-        if block is not None:
-            block.touch_tail(self.codec)
 
     def expose_inside(self, value: Any) -> None:
         """Code that does not report its uses can change the blocks in this value."""

@@ -167,15 +167,19 @@ class _Tracer(ast.NodeTransformer):
             return _report("tail" if adds else "whole", used, node) if self._is_name(used) else None
         if not self._is_path(target):
             return None
-        if adds and self._is_name(target.value):
-            if isinstance(target, ast.Attribute):
-                return _report("extends_field", target.value, node, ast.copy_location(ast.Constant(target.attr), node))
-            if isinstance(target.slice, ast.Constant | ast.Name):
-                return _report("extends", target.value, node, deepcopy(target.slice))
+        steps: list[ast.expr] = []
         first: ast.expr = target
         while isinstance(first, ast.Attribute | ast.Subscript):
+            is_field = isinstance(first, ast.Attribute)
+            key = ast.Constant(first.attr) if isinstance(first, ast.Attribute) else deepcopy(first.slice)
+            adds = adds and isinstance(key, ast.Constant | ast.Name)
+            steps.insert(0, ast.Tuple([ast.Constant(is_field), key], ast.Load()))
             first = first.value
-        return _report("changed_inside", first, node)
+        if not adds:
+            return _report("changed_inside", first, node)
+        for part in [inner for step in steps for inner in ast.walk(step) if isinstance(inner, ast.expr)]:
+            ast.copy_location(part, node)
+        return _report("extends", first, node, *steps)
 
 
 def _is_slice(node: ast.expr) -> bool:

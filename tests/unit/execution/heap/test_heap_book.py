@@ -122,6 +122,7 @@ def test_a_tracked_frame_is_stored_as_if_it_were_written_whole(
             "b['in'][len(b['in'])] = 1; del b['in'][next(iter([len(b['in']) - 1]))]",
         ),
         ("b = Part(1, list(range(5000)))", "b.l.append(1); b.n += 1"),
+        ("b = Part(1, {i: Part(i, []) for i in range(5000)})", "b.l[7].n += 1; b.l[8].l += [1]"),
         ("b = Part(1, list(range(5000)))", "b.l += [2]; c = b.l; c.append(1); m = c.append; m(3); c = m = None"),
         ("b = Part(1, Part(2, list(range(5000)))); y = {'n': 1}", "b.l.l.pop(); y['n'] = str(y)"),
         ("a = list(range(5000)); b = a", "c = a; c.append(1); b.append(2)"),

@@ -69,7 +69,7 @@ KEYS = st.sampled_from(["0", "1", "2", "-1"])
 NAMED = st.sampled_from(["'k1'", "'k2'", "'new'", "1", "2"])
 TEXTS = (
     "c['in'].append({2})", "c['in'][{0}] = {2}", "c['d'][{1}] = {2}", "c['in'] += [{2}]", "c['in'].pop()",
-    "c['d'].pop({1}, None)", "it = iter(c['d'])", "it = iter(c['d'].items())",
+    "c['d'].pop({1}, None)",
     "x = c['in']", "x.append({2})", "y = c['d']", "y[{1}] = {2}", "x = c['in'][{0}]", "x['n'] = {2}", "x['l'].append({2})",
     "c.l.append({2})", "c.n[{1}] = {2}", "c.l += [{2}]", "x = c.l", "y = c.n", "c.l[{0}]['n'] = {2}", "m = c['in'].append",
     "m = c.l.append", "m({2})", "a = c", "a['in'].append({2})", "a.l.append({2})", "c['n'] = {2}", "c.n = {2}", "c['in'] = {2}",

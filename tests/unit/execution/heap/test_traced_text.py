@@ -30,7 +30,7 @@ class Book:
     [
         ("y = x[1]", [("key", 1), ("alias",)]),
         ("x[1] = 2", [("key", 1)]),
-        ("x[0] += 1", [("extends", 0), ("key", 0)]),
+        ("x[0] += 1", [("extends", (False, 0)), ("key", 0)]),
         ("del x[1]", [("removed", 1)]),
         ("x.append(3)", [("tail",)]),
         ("x += [3]", [("tail",)]),
@@ -54,8 +54,8 @@ class Book:
         ("if s['o']: y = 1", [("key", "o")]),
         ("y = s['o'][0:1]", [("key", "o"), ("whole",)]),
         ("y = s.get('o')", [("container",), ("inner_key", "o"), ("whole",)]),
-        ("s['o'] += [3]", [("extends", "o"), ("key", "o")]),
-        ("s['o'][0] += 3", [("changed_inside",), ("key", "o"), ("container",), ("inner_key", 0)]),
+        ("s['o'] += [3]", [("extends", (False, "o")), ("key", "o")]),
+        ("s['o'][0] += 3", [("extends", (False, "o"), (False, 0)), ("key", "o"), ("container",), ("inner_key", 0)]),
         ("d.real", [("owner", "real"), ("whole",)]),
         ("y = d.real", [("owner", "real"), ("alias",)]),
         (
