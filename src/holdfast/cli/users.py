@@ -13,7 +13,7 @@ from holdfast.cli.suggestions import SuggestingGroup
 
 if TYPE_CHECKING:
     from holdfast.identity.accounts import Accounts
-    from holdfast.identity.users import User
+    from holdfast.identity.user import User
 
 store = store_option("The store; default: the setting `store`.")
 STDIN = "-"

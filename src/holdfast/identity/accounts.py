@@ -20,7 +20,8 @@ from holdfast.identity.roles import Roles
 from holdfast.identity.sessions import Session, Sessions
 from holdfast.identity.signing_secret import signing_secret
 from holdfast.identity.tokens import AccessClaims, AccessTokens, ResumeTokens
-from holdfast.identity.users import User, Users
+from holdfast.identity.user import User
+from holdfast.identity.users import Users
 from holdfast.model.principal import ADMIN, Principal
 from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.ports.access import RequestFacts

@@ -13,7 +13,7 @@ from hashlib import sha256
 from hmac import compare_digest
 
 from holdfast.identity.tokens import derived
-from holdfast.identity.users import User
+from holdfast.identity.user import User
 
 PREFIX = "hfd"
 ID_LENGTH = 32

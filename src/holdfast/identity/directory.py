@@ -12,7 +12,7 @@ from datetime import datetime
 from holdfast.identity.api_keys import ApiKey
 from holdfast.identity.records import RecordTable
 from holdfast.identity.roles import Roles
-from holdfast.identity.users import User
+from holdfast.identity.user import User
 from holdfast.model.principal import LOCAL
 from holdfast.ports.store import RecordStore
 

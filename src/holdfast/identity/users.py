@@ -6,31 +6,18 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from holdfast.errors import AccountNotFound, AccountRefused, AlreadyStored
 from holdfast.identity.passwords import Passwords, check_password
 from holdfast.identity.records import RecordTable
 from holdfast.identity.roles import Roles
+from holdfast.identity.user import User
 from holdfast.model.principal import ADMIN
 from holdfast.ports.store import RecordStore
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
-
-
-class User(Struct, frozen=True, kw_only=True):
-    id: str
-    """Login name in lower case."""
-    name: str
-    """Display name."""
-    password: str = ""
-    """Password hash; empty disables sign-in by password."""
-    roles: tuple[str, ...] = ()
-    active: bool = True
-    is_service: bool = False
-    """A service account: it has no password, and programs act for it with API keys."""
-    created: datetime
 
 
 class Users:

@@ -15,7 +15,7 @@ from holdfast.errors import AccountRefused, PermissionDenied
 from holdfast.identity.accounts import Accounts
 from holdfast.identity.api_keys import ApiKey
 from holdfast.identity.roles import Role
-from holdfast.identity.users import User
+from holdfast.identity.user import User
 from holdfast.model.principal import Principal
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.accounts import (

@@ -11,7 +11,7 @@ from holdfast import Status, Workflow, expr
 from holdfast.activities import AlterationPlanCompleted, Event, Sequence, SetOutput, SubmitAlterationPlan
 from holdfast.api import InstanceFilter
 from holdfast.identity.records import RecordTable
-from holdfast.identity.users import User
+from holdfast.identity.user import User
 from holdfast.model.alterations import PlanState
 
 SOON = timedelta(seconds=20)

@@ -24,7 +24,7 @@ from holdfast.errors import (
 from holdfast.identity.accounts import PRINCIPAL_CACHE_TIME, Accounts
 from holdfast.identity.passwords import PARALLEL, Passwords
 from holdfast.identity.tokens import ResumeClaims
-from holdfast.identity.users import User
+from holdfast.identity.user import User
 from holdfast.model.principal import PERMISSIONS, ROLES
 from holdfast.model.record_rows import RecordQuery
 from holdfast.persistence import store_from_url

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from holdfast.identity.api_keys import ApiKey
 from holdfast.identity.directory import StoredDirectory
 from holdfast.identity.records import RecordTable
-from holdfast.identity.users import User
+from holdfast.identity.user import User
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 

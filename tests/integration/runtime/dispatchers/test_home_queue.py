@@ -93,7 +93,7 @@ async def test_a_lost_effect_returns_to_the_queue_of_the_start(cluster: Cluster)
 async def test_a_start_and_its_timer_on_a_queue_without_a_node_are_shown(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.management.nodes.OVERDUE_AFTER", timedelta(0))
+    monkeypatch.setattr("holdfast.management.unserved.OVERDUE_AFTER", timedelta(0))
     door = await cluster.node("door", work=True, engine=engine("door"))
     await door.definitions.save_and_publish(document("flow", WHERE))
 

@@ -581,7 +581,7 @@ async def test_the_sweep_leaves_what_is_being_taken(
 
 
 async def test_work_that_nobody_serves_shows(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.management.nodes.OVERDUE_AFTER", timedelta(0))
+    monkeypatch.setattr("holdfast.management.unserved.OVERDUE_AFTER", timedelta(0))
     a = await cluster.node("a", work=True, activities=ALL)
     await start(a, doubled(queue=QUEUE))
 
@@ -597,7 +597,7 @@ async def test_work_that_nobody_serves_shows(cluster: Cluster, monkeypatch: pyte
 
 async def test_starts_that_no_live_node_takes_show(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server without a worker is alive, and serves no queue."""
-    monkeypatch.setattr("holdfast.management.nodes.OVERDUE_AFTER", timedelta(0))
+    monkeypatch.setattr("holdfast.management.unserved.OVERDUE_AFTER", timedelta(0))
     async with Holdfast(store=MemoryStore(), node="door", worker=False, entry_points=False) as app:
         nodes, store = app.runtime.nodes, app.runtime.store
         await store.enqueue([WorkRow(id="w", kind="start", created=await store.now())])
