@@ -184,7 +184,8 @@ class _Branches:
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
         # A list that only this node uses. Its items are lists, since plain data is stored faster than tuples.
-        calls = [list(call) for call in self.calls(live, owner, scope)]
+        # It shares no dict with the list that `parallel` collected: a link to a shared object cannot stand in a tuple.
+        calls = [[which, dict(arguments)] for which, arguments in self.calls(live, owner, scope)]
         limit = self.limit(live, owner, scope) if self.limit is not None else None
         if limit is not None and limit < 1:
             raise ActivityFault(f"The limit must be at least 1, not {limit}.")
