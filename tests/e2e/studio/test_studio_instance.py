@@ -141,7 +141,7 @@ def test_an_effect_is_retried_with_other_inputs(studio: Studio, server: StudioSe
     inputs.fill(inputs.input_value().replace("/nobody", "/somebody"))
     dialog.get_by_role("button", name="Retry").click()
     expect(dialog).to_have_count(0)
-    expect(panel.get_by_text("/somebody")).to_be_visible()
+    expect(panel.locator("pre").filter(has_text="/somebody")).to_be_visible()
     (told,) = [one for one in server.call("GET", f"/api/instances/{instance}/incidents") if one["open"]]
     assert told["inputs"]["url"].endswith("/somebody")
 

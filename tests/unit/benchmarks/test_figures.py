@@ -67,6 +67,7 @@ def test_every_figure_of_the_issue_has_its_stable_name_and_goal() -> None:
         "engine.us_per_effect_async": "≤ 15",
         "engine.us_per_effect_sync": "≤ 250",
         "engine.us_python_expression": "≤ 0.3",
+        "engine.us_javascript_expression": "≤ 60",
         "engine.foreach_growth": "≤ 1.5",
         "engine.spiff_ratio": "≥ 150",
         "engine.import_ms": "≤ 150",
