@@ -123,6 +123,8 @@ class Blocks:
     def settle(self) -> list[TrackedBlock]:
         """Number the blocks for writing, without tracked blocks that no variable refers to. Returns the others."""
         kept = sorted(self._met)
+        if len(kept) == len(self._tracked):
+            return self._tracked  # All blocks keep their numbers.
         numbers = {number: place for place, number in enumerate([*kept, *range(len(self._tracked), len(self._values))])}
         self._values = [self._values[number] for number in numbers]
         self._written = [self._written[number] for number in numbers]
@@ -139,14 +141,16 @@ class Blocks:
         Raises `ValueRefused` for a plain value that cannot be stored.
         """
         tree = plain_tree(value) if self._number_keys else tree_of(value)
-        if tree is None or any(map(self._is_taken, tree.identities)):
+        if tree is None or self._are_taken(tree.identities):
             return False
         as_it_is = tree.is_json and self._trusting
         self._add(value, tree.identities, {JSON: value} if as_it_is else {TYPED: self._encoded(value)})
         return True
 
-    def _is_taken(self, identity: int) -> bool:
-        return identity in self._numbers or identity in self._settled or identity in self.inner
+    def _are_taken(self, identities: set[int]) -> bool:
+        """Whether another block has one of these objects."""
+        free = self._settled.isdisjoint(identities) and self.inner.isdisjoint(identities)
+        return not free or not self._numbers.keys().isdisjoint(identities)
 
     def _encoded(self, value: Any) -> Any:
         if value.__class__ is dict and int in map(type, value):
