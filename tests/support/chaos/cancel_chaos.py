@@ -22,6 +22,7 @@ from holdfast.engine import Holdfast
 from holdfast.management.runtime import ManagedRuntime
 from holdfast.model.instance import Status
 from holdfast.persistence import store_from_url
+from holdfast.runtime.effects.poison import LOST_MAX
 from holdfast.testing.worker_process import WorkerProcess
 from tests.support.chaos.cancel_workflows import (
     LOG,
@@ -204,7 +205,12 @@ def findings(name: str, status: Status, lines: Sequence[Line]) -> list[str]:
             begun.append(line.what)
     counts = Counter(begun)
     found += [f"{what} ran {count} times" for what, count in counts.items() if count > 1 + again[what]]
-    found += [f"{what} did not end" for what in (*UNDOS, "tidy") if what in counts and what not in ended]
+    # An effect that lost its process too often counts as poison and fails (rule H15). This test kills busy workers only.
+    found += [
+        f"{what} did not end"
+        for what in (*UNDOS, "tidy")
+        if what in counts and what not in ended and again[what] <= LOST_MAX
+    ]
     order = [what for what in dict.fromkeys(begun) if what in UNDOS]
     if order != [what for what in UNDOS if what in order]:
         found.append(f"undone in the order {order}")

@@ -58,7 +58,13 @@ class Ids:
     def __init__(self, prefix: str = "") -> None:
         self.prefix = prefix
         self.counts: dict[str, int] = {}
+        self._used: set[str] = set()
 
     def new(self, base: str) -> str:
-        number = self.counts[base] = self.counts.get(base, 0) + 1
-        return f"{self.prefix}{base}" if number == 1 else f"{self.prefix}{base}{number}"
+        """An id that is not in use: the second `cur` and a name `cur2` would be the same."""
+        while True:
+            number = self.counts[base] = self.counts.get(base, 0) + 1
+            found = f"{self.prefix}{base}" if number == 1 else f"{self.prefix}{base}{number}"
+            if found not in self._used:
+                self._used.add(found)
+                return found

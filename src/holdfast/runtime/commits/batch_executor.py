@@ -198,7 +198,8 @@ class BatchExecutor:
         if burst.unsure or len(burst.jobs) > len(burst.applied):
             left = (*burst.unsure, *burst.left)
         burst.jobs, burst.unsure = [], []
-        self._pace.ran(burst.key, burst.cost_ns, len(burst.applied))
+        waits = 0 if burst.live is None else len(burst.live.waiters)
+        self._pace.ran(burst.key, burst.cost_ns, len(burst.applied), waits)
         if isinstance(outcome, Committed):
             self._publish(burst, commit)
         elif isinstance(outcome, Failed):

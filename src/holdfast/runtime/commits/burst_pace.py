@@ -20,9 +20,11 @@ COST_PER_JOB = timedelta(microseconds=100)
 """The jobs of the next burst should be so many that each bears no more of its cost."""
 ROWS_MAX = 500
 """A rest ends with this many jobs of claimed rows: rows in hand keep the poller from claiming others."""
-REST_FACTOR = 9
-"""Limit of a rest in costs of the burst: at most a tenth of the time goes into reading and writing."""
-REST_MAX = timedelta(seconds=2)
+REST_FACTOR = 2
+"""Limit of a rest in costs of the burst: at most a third of the time goes into reading and writing."""
+REST_MAX = timedelta(milliseconds=200)
+WAITS_MIN = 32
+"""An instance that waits for less does not rest: no burst of many jobs can follow."""
 
 _FREE_NS = FREE // timedelta(microseconds=1) * 1_000
 _PER_JOB_NS = COST_PER_JOB // timedelta(microseconds=1) * 1_000
@@ -49,9 +51,9 @@ class BurstPace(dict[InstanceKey, Rest]):
         self._until = max(self._until, rest.until)
         super().__setitem__(key, rest)
 
-    def ran(self, key: InstanceKey, cost_ns: int, jobs: int) -> None:
-        """A burst of the instance with this many jobs took so long to read and write."""
-        if cost_ns <= _FREE_NS or cost_ns <= jobs * _PER_JOB_NS:
+    def ran(self, key: InstanceKey, cost_ns: int, jobs: int, waits: int) -> None:
+        """A burst of the instance with this many jobs took so long to read and write. `waits`: its activities that wait."""
+        if cost_ns <= _FREE_NS or cost_ns <= jobs * _PER_JOB_NS or waits < WAITS_MIN:
             if self:
                 self.pop(key, None)
             return

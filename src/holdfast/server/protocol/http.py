@@ -1,7 +1,8 @@
 """HTTP/1.1 connections under limits, counted while they are read: uvicorn's httptools protocol with deadlines and sizes.
 
-Limits: connections in all and per address; bytes, number and time of headers; time of a body; requests that wait in a pipeline;
-time for which a client does not read its response. The size of a body is the application's limit, since it depends on the route.
+Limits: connections in all and per address; bytes, number and time of headers and trailers; time of a body; requests that wait
+in a pipeline; time for which a client does not read its response. The size of a body is the application's limit, since it
+depends on the route.
 
 A response may precede the end of its request's body, for example 401. Then the rest of the body is discarded for a short time,
 so that the client can read the response, and the connection ends if the body has not ended by then.
@@ -22,6 +23,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 PIPELINE_MAX = 50
 """Requests of one connection that may wait for the response to an earlier one."""
+FRAMING_FACTOR = 16
+"""Bytes of framing per byte of a body: chunks of one byte have six. The limit of headers is added."""
 LINGER_TIME = timedelta(seconds=5)
 """Time for which the rest of a body is discarded after the response."""
 
@@ -75,6 +78,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._unread_bytes = 0
         """Bytes of an incomplete head, besides the data in which it began."""
         self._body_bytes = 0
+        self._framing_bytes = 0
+        """Bytes of a body besides its data: sizes and extensions of chunks, and trailers."""
+        self._trailers = 0
         self._body_began = 0.0
         self._timer: TimerHandle | None = None
         self._stall_timer: TimerHandle | None = None
@@ -120,7 +126,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._is_refused or self.transport.is_closing():
             return
         self._unset_keepalive_if_required()
-        was_in_head = self._phase is Phase.HEAD
+        was_in_head, was_in_body, known_bytes = self._phase is Phase.HEAD, self._phase is Phase.BODY, self._body_bytes
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -131,6 +137,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._refuse(self._refusal or MALFORMED)
             return
         if self._phase is Phase.BODY:
+            if was_in_body:
+                self._framing_bytes += len(data) - (self._body_bytes - known_bytes)
+            if self._framing_bytes > self._limits.head_bytes + FRAMING_FACTOR * self._body_bytes:
+                self._refuse(HEAD_TOO_LARGE)
+                return
             self._expect_body()
         elif self._phase is Phase.HEAD:
             self._unread_bytes += len(data) if was_in_head else 0
@@ -148,7 +159,16 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._phase = Phase.HEAD
-        self._unread_bytes = self._body_bytes = 0
+        self._unread_bytes = self._body_bytes = self._framing_bytes = self._trailers = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Trailers are counted and dropped: nothing here reads them."""
+        if self._phase is not Phase.BODY:
+            super().on_header(name, value)
+            return
+        self._trailers += 1
+        if self._trailers > self._limits.headers:
+            self._stop(TOO_MANY_HEADERS)
 
     def _stop(self, why: Refused) -> None:
         """Stop the parser from inside one of its callbacks."""

@@ -106,6 +106,44 @@ async def test_line_ends_do_not_keep_a_connection(serve: Serve) -> None:
         assert await client.closed() == b""
 
 
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("begin", "more", "code"),
+    [
+        (b"0\r\n", b"x-1: " + b"a" * 4_000 + b"\r\n", "head.too_large"),
+        (b"0\r\n", b"x-1: 1\r\n", "head.too_many"),
+        (b"0\r\nx-1: ", b"a" * 50_000, "head.too_large"),
+        (b"1;x=", b"a" * 50_000, "head.too_large"),
+    ],
+)
+async def test_what_is_not_data_of_a_body_is_counted_too(serve: Serve, begin: bytes, more: bytes, code: str) -> None:
+    api = await bounded(serve)
+
+    async with RawClient.connected(api.url) as client:
+        await client.send(CHUNKED + begin)
+        sending = asyncio.create_task(_send_again(client, more))
+        answer = await client.answer()
+        sending.cancel()
+
+    assert (answer.status, answer.code) == (431, code)
+    assert await is_served(api)
+
+
+async def _send_again(client: RawClient, data: bytes) -> None:
+    for _ in range(2_000):
+        await client.send(data)
+
+
+async def test_a_body_may_have_trailers(serve: Serve) -> None:
+    api = await bounded(serve)
+
+    answer = await exchanged(api.url, CHUNKED + b"2\r\n{}\r\n0\r\nx-sum: 1\r\n\r\n")
+
+    assert answer.status == 422
+
+
 @pytest.mark.parametrize("framing", [b"Content-Length: 1000\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"])
 async def test_a_body_has_a_deadline(serve: Serve, framing: bytes) -> None:
     api = await bounded(serve, request_body_time=SHORT)
