@@ -29,6 +29,7 @@ _VALUE_LENGTH_MAX = 72
 @click.argument("workflow", metavar="FILE|MODULE:NAME")
 @click.argument("other", required=False, metavar="[OTHER]")
 @store_option("The store; default: the setting `store`.")
+@click.option("--tenant", default="", metavar="ID", help="The tenant; default: the default tenant.")
 @json_option("Print the changes and the instances as JSON.")
 @activities_option
 @click.pass_context
@@ -37,6 +38,7 @@ def diff(
     workflow: str,
     other: str | None,
     store: str | None,
+    tenant: str,
     as_json: bool,
     activity_modules: tuple[str, ...],
 ) -> None:
@@ -62,7 +64,7 @@ def diff(
     if other is not None:
         comparison = _compared(definition, runnable(open_source(other), engine), f"{workflow} → {other}")
     else:
-        comparison = asyncio.run(_against_store(engine, store, definition))
+        comparison = asyncio.run(_against_store(engine, store, tenant, definition))
     if as_json:
         show_json(comparison)
     else:
@@ -79,50 +81,52 @@ def _compared(before: Definition, after: Definition, title: str) -> dict[str, An
     return {"title": title, "changes": msgspec.to_builtins(diff_definitions(before, after)), "instances": []}
 
 
-async def _against_store(engine: Holdfast, url: str | None, definition: Definition) -> dict[str, Any]:
+async def _against_store(engine: Holdfast, url: str | None, tenant: str, definition: Definition) -> dict[str, Any]:
     from holdfast.cli.existing_store import existing
 
     store = engine.store(existing(url or engine.settings.store))
     await store.open()
     try:
-        comparison = await _stored(store, definition)
+        comparison = await _stored(store, tenant, definition)
         if comparison["changes"] is not None:
-            comparison["stopped"] = [item async for item in _stopped(engine, store, definition)]
+            comparison["stopped"] = [item async for item in _stopped(engine, store, tenant, definition)]
         return comparison
     finally:
         await store.close()
 
 
-async def _stored(store: Store, definition: Definition) -> dict[str, Any]:
+async def _stored(store: Store, tenant: str, definition: Definition) -> dict[str, Any]:
     from holdfast.model.catalog import Which
-    from holdfast.model.stored import DEFAULT_TENANT
 
     for which in (Which.PUBLISHED, Which.LATEST):
-        label = await store.find_version(DEFAULT_TENANT, definition.id, which)
+        label = await store.find_version(tenant, definition.id, which)
         if label is not None:
             break
     else:
-        return {"title": f"{definition.id}: not in the store yet", "changes": None, "instances": []}
-    before = await _definition(store, label.content)
+        whose = f" for tenant '{tenant}'" if tenant else ""
+        return {"title": f"{definition.id}: not in the store yet{whose}", "changes": None, "instances": []}
+    before = await _definition(store, tenant, label.content)
     comparison = _compared(before, definition, f"{definition.id}: version {label.version} → the code")
     comparison["version"] = label.version
-    comparison["instances"] = [item async for item in _instances(store, definition)]
+    comparison["instances"] = [item async for item in _instances(store, tenant, definition)]
     return comparison
 
 
-async def _stopped(engine: Holdfast, store: Store, definition: Definition) -> AsyncIterator[dict[str, Any]]:
+async def _stopped(
+    engine: Holdfast, store: Store, tenant: str, definition: Definition
+) -> AsyncIterator[dict[str, Any]]:
     """Live instances that the code cannot continue: each is loaded as a worker with this code would load it."""
     from holdfast.errors import HoldfastError
 
-    runtime = engine.runtime_on(store, takes_work=False)
-    async for item in _live(store, definition.id):
+    runtime = engine.runtime_on(store, tenant=tenant, takes_work=False)
+    async for item in _live(store, tenant, definition.id):
         try:
             await runtime.read(item.id)
         except HoldfastError as error:
             yield {"id": item.id, "version": item.definition_version, "reason": str(error)}
 
 
-async def _live(store: Store, definition_id: str) -> AsyncIterator[InstanceSummary]:
+async def _live(store: Store, tenant: str, definition_id: str) -> AsyncIterator[InstanceSummary]:
     """All live instances of the definition, newest first."""
     from holdfast.model.instance import Status
     from holdfast.model.listing import InstanceFilter, InstanceQuery
@@ -130,7 +134,7 @@ async def _live(store: Store, definition_id: str) -> AsyncIterator[InstanceSumma
     live = tuple(item.value for item in Status if not item.at_rest)
     chosen, cursor = InstanceFilter(definition_ids=(definition_id,), statuses=live), None
     while True:
-        page = await store.search(InstanceQuery(filter=chosen, limit=_PAGE, cursor=cursor))
+        page = await store.search(InstanceQuery(tenant=tenant, filter=chosen, limit=_PAGE, cursor=cursor))
         for item in page.items:
             yield item
         cursor = page.cursor
@@ -138,32 +142,30 @@ async def _live(store: Store, definition_id: str) -> AsyncIterator[InstanceSumma
             return
 
 
-async def _definition(store: Store, content: str) -> Definition:
+async def _definition(store: Store, tenant: str, content: str) -> Definition:
     import msgspec
 
     from holdfast.model.catalog import Origin
     from holdfast.model.reader import parse_definition
-    from holdfast.model.stored import DEFAULT_TENANT
 
-    stored = await store.load_content(DEFAULT_TENANT, content)
+    stored = await store.load_content(tenant, content)
     assert stored is not None, "a version without content"
     return parse_definition(msgspec.json.decode(stored.document), trusted=stored.origin is Origin.CODE)
 
 
-async def _instances(store: Store, definition: Definition) -> AsyncIterator[dict[str, Any]]:
+async def _instances(store: Store, tenant: str, definition: Definition) -> AsyncIterator[dict[str, Any]]:
     """Live instances on other content than the code: where each waits, and how the code changed that activity."""
     from holdfast.model.catalog import DefinitionQuery, Which
     from holdfast.model.diff import diff_definitions
-    from holdfast.model.stored import DEFAULT_TENANT
 
     labels, _ = await store.list_versions(
-        DEFAULT_TENANT, DefinitionQuery(which=Which.ALL, definition_ids=(definition.id,), limit=_VERSIONS_MAX)
+        tenant, DefinitionQuery(which=Which.ALL, definition_ids=(definition.id,), limit=_VERSIONS_MAX)
     )
     versions = {label.content: label.version for label in labels}
     known: dict[str, DefinitionDiff] = {}
-    async for item in _live(store, definition.id):
+    async for item in _live(store, tenant, definition.id):
         if item.content not in known:
-            known[item.content] = diff_definitions(await _definition(store, item.content), definition)
+            known[item.content] = diff_definitions(await _definition(store, tenant, item.content), definition)
         changes = known[item.content]
         if changes.is_empty:
             continue

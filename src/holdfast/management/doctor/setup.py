@@ -10,7 +10,7 @@ from holdfast.management.doctor.findings import Finding, Level
 from holdfast.management.unserved import Unserved, tenants_with_work, unserved_queues
 from holdfast.model.cluster import NodeRow
 from holdfast.model.node_details import read_details
-from holdfast.model.stored import DEFAULT_TENANT, InstanceKey
+from holdfast.model.stored import InstanceKey
 from holdfast.model.upkeep import StoreStats
 from holdfast.ports import Clock, Store, Transport
 from holdfast.runtime.plans.missing_code import lacking_code, missing_code
@@ -182,15 +182,24 @@ async def _stuck(store: Store) -> Finding:
 
 
 async def _missing_code(store: Store) -> list[Finding]:
-    """Work of the default tenant that no live node can run (rule H10): incidents, and obstacles that are younger."""
-    noticed = await missing_code(store, DEFAULT_TENANT)
-    nowhere = await lacking_code(store, DEFAULT_TENANT)
+    """Work of all tenants that no live node can run (rule H10)."""
+    found: list[Finding] = []
+    for tenant in await tenants_with_work(store):
+        found += await _missing_code_of(store, tenant)
+    return found
+
+
+async def _missing_code_of(store: Store, tenant: str) -> list[Finding]:
+    """Incidents, and obstacles that are younger."""
+    noticed = await missing_code(store, tenant)
+    nowhere = await lacking_code(store, tenant)
     now = await store.now()
+    whose = f" of tenant '{tenant}'" if tenant else ""
     return [
         Finding(
             subject="code",
             level=Level.WRONG,
-            message=f"version {item.version} of '{item.definition_id}' cannot be run by any live node: {item.reason}"
+            message=f"version {item.version} of '{item.definition_id}'{whose} cannot be run by any live node: {item.reason}"
             f"{_waiting(item.instances, item.waiting)}",
             remedy=item.remedy,
         )
@@ -199,7 +208,7 @@ async def _missing_code(store: Store) -> list[Finding]:
         Finding(
             subject="code",
             level=Level.HINT,
-            message=f"no live node has had the code of waiting instances for {_short(now - item.since)}: {item.reason}"
+            message=f"no live node has had the code of waiting instances{whose} for {_short(now - item.since)}: {item.reason}"
             f"{_waiting(item.instances, item.waiting)}",
             remedy=item.remedy,
         )
@@ -217,7 +226,8 @@ def _waiting(count: int, names: Sequence[str]) -> str:
 
 async def _buried(store: Store) -> list[Finding]:
     """Live instances that wait for work that is a dead letter. Earlier releases buried work that met missing code."""
-    letters = [item.work for item in await store.list_dead_letters(DEFAULT_TENANT, limit=BURIED_MAX)]
+    tenants = await tenants_with_work(store)
+    letters = [item.work for name in tenants for item in await store.list_dead_letters(name, limit=BURIED_MAX)]
     keys = list(dict.fromkeys(InstanceKey(row.tenant, row.instance_id) for row in letters if row.instance_id))
     if not keys:
         return []

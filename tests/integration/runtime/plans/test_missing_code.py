@@ -64,9 +64,9 @@ def deploy(folder: Path, text: str) -> ModuleType:
     return importlib.import_module("gone_shop")
 
 
-def node(store: MemoryStore, clock: VirtualClock, name: str) -> ManagedRuntime:
+def node(store: MemoryStore, clock: VirtualClock, name: str, tenant: str = "") -> ManagedRuntime:
     """Without `take_work`: the test says when a node looks."""
-    runtime = Holdfast(entry_points=False, clock=clock).runtime_on(store, node=name)
+    runtime = Holdfast(entry_points=False, clock=clock).runtime_on(store, node=name, tenant=tenant)
     runtime.liveness.time_to_live = timedelta(days=1)
     return runtime
 
@@ -91,6 +91,19 @@ async def test_it_is_told_at_once_what_nobody_has(
         (found,) = [item for item in await check_store(store, clock) if item.subject == "code"]
         assert found.level is Level.HINT
         assert "gone_shop:price" in found.message
+
+
+async def test_the_doctor_looks_at_all_tenants(folder: Path, store: MemoryStore, clock: VirtualClock) -> None:
+    module = deploy(folder, MODULE)
+    async with node(store, clock, "old", "acme") as old:
+        await old.start(module.fulfil, {"x": 1})
+    deploy(folder, WITHOUT)
+    async with node(store, clock, "new", "acme") as new:
+        await node_of(new).missing_code.check()
+        (found,) = [item for item in await check_store(store, clock) if item.subject == "code"]
+
+    assert "of tenant 'acme'" in found.message
+    assert "gone_shop:price" in found.message
 
 
 async def test_one_incident_with_the_remedy(folder: Path, store: MemoryStore, clock: VirtualClock) -> None:
