@@ -76,19 +76,21 @@ FIGURES = (
 def measure(effort: Effort) -> Mapping[str, float]:
     cost: dict[tuple[str, int], float] = {}
     holds = [0.0]
-    for name, counts in (("children", (SOME, MANY)), ("steps", (STEPS_SOME, STEPS_MANY)), ("wide", (WIDE,))):
+    rss = 0.0
+    for name, counts in (("wide", (WIDE,)), ("children", (SOME, MANY)), ("steps", (STEPS_SOME, STEPS_MANY))):
         for count in counts:
             with database(POSTGRES) as place:
                 cost[name, count], hold = asyncio.run(_run(place, WORKFLOWS[name], count))
             if name != "steps":
                 holds.append(hold)
+            rss = rss or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024
     return {
         "growth.children": _slope(cost, "children", SOME, MANY),
         "growth.children.ms": cost["children", MANY] / MANY * 1_000,
         "growth.steps_queue": _slope(cost, "steps", STEPS_SOME, STEPS_MANY),
         "growth.steps_queue.ms": cost["steps", STEPS_MANY] / STEPS_MANY * 1_000,
         "loop.worst_hold_ms": max(holds) * 1_000,
-        "growth.gather_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024,
+        "growth.gather_rss_mb": rss,
     }
 
 

@@ -12,6 +12,7 @@ from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.model.work import EffectRow
 from holdfast.runtime.commits.instance_cache import InstanceCache
 from holdfast.runtime.commits.instance_reader import InstanceReader
+from holdfast.runtime.commits.large_values import StateMoved
 from holdfast.runtime.effects.running_effects import CANCELED, RunningEffects
 
 DECODED_MAX = 4
@@ -45,12 +46,18 @@ class EffectLauncher:
         cached = self._cache.get(key)
         if cached is not None and self._run_decoded(key, row, cached):
             return
-        if cached is not None:
-            values = await self._cache.values_of(key, cached)
-            if await self._run(key, row, cached, values, only_recorded=True):
-                return
+        if cached is not None and await self._run_cached(key, row, cached):
+            return
         stored, values = await self._cache.state(key)
         await self._run(key, row, stored, values)
+
+    async def _run_cached(self, key: InstanceKey, row: EffectRow, cached: InstanceRow) -> bool:
+        """Whether the cached state has recorded this attempt. Pages of it may be gone: a later commit has replaced them."""
+        try:
+            values = await self._cache.values_of(key, cached)
+        except StateMoved:
+            return False
+        return await self._run(key, row, cached, values, only_recorded=True)
 
     def _run_decoded(self, key: InstanceKey, row: EffectRow, cached: InstanceRow) -> bool:
         """Whether a state that was decoded before has recorded this attempt. An id that was deleted and used again names

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from holdfast import Status, Workflow, activity
 from holdfast.activities import Parallel, Sequence
-from holdfast.model.stored import InstanceKey
+from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.model.work import EffectRef, EffectRow
+from holdfast.runtime.commits.large_values import StateMoved
 from holdfast.runtime.effects.launcher import EffectLauncher
 from holdfast.runtime.effects.poison import PoisonEffects
 from holdfast.runtime.effects.reaper import Reaper
@@ -80,6 +81,28 @@ async def test_without_a_cached_state_the_stored_state_is_used(memory: MemoryNod
     await launcher_of(memory, running, []).launch(row)
 
     assert [attempt for _, _, attempt in running.launched] == [1]
+
+
+async def test_the_stored_state_is_used_if_pages_of_the_cached_one_are_gone(
+    memory: MemoryNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row, running, cache = await recorded(memory), FakeRunning(), memory.components.cache
+    cached, values_of = cache.get(InstanceKey("", "order")), cache.values_of
+    assert cached is not None
+
+    async def values(key: InstanceKey, found: InstanceRow, *, pages: bool = True) -> Any:
+        if found is cached:
+            raise StateMoved(key.id)
+        return await values_of(key, found, pages=pages)
+
+    async def stored(key: InstanceKey) -> InstanceRow:
+        return replace(cached)
+
+    monkeypatch.setattr(cache, "values_of", values)
+    monkeypatch.setattr(cache, "row", stored)
+    await launcher_of(memory, running, []).launch(row)
+
+    assert len(running.launched) == 1
 
 
 async def test_a_later_attempt_counts_the_lost_ones(memory: MemoryNode) -> None:
