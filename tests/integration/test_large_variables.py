@@ -8,7 +8,7 @@ import pytest
 
 from holdfast import Holdfast, Status, Store, activity, parallel, workflow
 from holdfast.runtime.commits.instance_cache import InstanceCache
-from holdfast.runtime.commits.large_values import all_refs, roots_of
+from tests.support.stored_pages import check_pages
 
 
 @activity
@@ -97,22 +97,7 @@ async def test_the_store_has_the_pages_of_the_state_and_no_others(store_url: str
     """Of each commit, as the commits of the store tell it."""
     store = Store.from_url(store_url)
     await store.open()
-    commit, stored, roots = store.commit, set[str](), []
-
-    async def noted(batch: Any) -> Any:
-        outcomes = await commit(batch)
-        for item in batch:
-            assert not {value.ref for value in item.values_added} & stored
-            stored.difference_update(item.values_dropped)
-            stored.update(value.ref for value in item.values_added)
-            if item.instance is None:
-                continue
-            values = await store.load_values(item.tenant, item.instance.id, sorted(stored)) if stored else {}
-            assert set(values) == stored == set(all_refs(item.instance.state, values))
-            roots.append(len(roots_of(item.instance.state)))
-        return outcomes
-
-    store.commit = noted  # type: ignore[method-assign]  # to see each commit
+    roots = check_pages(store)
     try:
         async with Holdfast(activities=[priced], entry_points=False).runtime_on(store) as runtime:
             started = await runtime.start(report, {"count": 300, "effects": 30})
