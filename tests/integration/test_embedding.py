@@ -121,6 +121,15 @@ async def test_start_and_wait_for_the_result(app: Holdfast) -> None:
     assert await app.handle(fulfil, instance.id).result() == "7: 3"
 
 
+async def test_wrong_arguments_of_on_and_result_name_the_right_ones(app: Holdfast) -> None:
+    wrong: Any = app
+    with pytest.raises(HoldfastError, match=r"handler first"):
+        wrong.on("instance.finished", print)
+    started = await app.start(fulfil, "7", amount=3)
+    with pytest.raises(HoldfastError, match=r"timedelta\(seconds=1\)"):
+        await started.result(timeout=1)  # type: ignore[arg-type]  # a number is refused
+
+
 async def test_a_failure_is_raised_with_its_incident(app: Holdfast) -> None:
     instance = await app.start(fulfil, "7", -1)
     async with asyncio.timeout(20):

@@ -11,6 +11,7 @@ from holdfast.engine.arguments import check_store, checked_definition, checked_s
 from holdfast.engine.host import Host, node_name
 from holdfast.engine.parts import Parts
 from holdfast.engine.standard import GivenPlugin, StandardPlugin
+from holdfast.errors import HoldfastError
 from holdfast.execution.pipeline import ordered
 from holdfast.identity.directory import StoredDirectory
 from holdfast.identity.links import StoredLinks
@@ -186,6 +187,8 @@ class Holdfast(Parts):
         with the name and the fields of the event, after the commit; an async handler runs as a task. Its errors are logged.
         It receives the events of the application's tenant, of another `tenant`, or with `tenant="*"` of all tenants.
         Returns a function that ends the subscription, which also ends with the application."""
+        if not callable(handler) or not all(isinstance(name, str) for name in events):
+            raise HoldfastError("Pass the handler first, then names of events: app.on(handler, 'instance.finished').")
         end = subscribe(handler, *events, tenant=self.tenant if tenant is None else tenant)
         self._subscriptions.append(end)
         return end

@@ -69,6 +69,10 @@ class Handle(Generic[R]):
         the timeout. After a timeout the instance continues; call `result` again to wait longer. Raises `AlreadyStarted` if this
         start lost its id to another one, like the other methods.
         """
+        if timeout is not None and not isinstance(timeout, timedelta):
+            raise HoldfastError(
+                f"The timeout must be a timedelta, not {timeout!r}: result(timeout=timedelta(seconds=1))."
+            )
         ended = await self._ended(timeout)
         if ended.status is Status.FINISHED:
             return cast("R", ended.outputs.get("result") if self._returns else ended.outputs)
